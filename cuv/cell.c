@@ -1,0 +1,61 @@
+#include "cuv.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+// Over all loops of the process, for the balance that tests require.
+static _Atomic uint64_t total_opened[CUV_KINDS];
+static _Atomic uint64_t total_closed[CUV_KINDS];
+
+cuv_cell *cuv_cell_new(cuv_loop *l, uint32_t slot, void *token) {
+  cuv_cell *c = cuv_must(calloc(1, sizeof *c));
+  c->loop = l;
+  c->slot = slot;
+  c->handle.data = token;
+  return c;
+}
+
+// libuv's init functions leave data alone.
+void cuv_opened(cuv_cell *c, cuv_kind kind, uint32_t gen) {
+  c->kind = kind;
+  c->gen = gen;
+  c->hidden = 0;
+  c->open = 1;
+  c->loop->opened[kind]++;
+  atomic_fetch_add_explicit(&total_opened[kind], 1, memory_order_relaxed);
+}
+
+// Hidden handles do not keep a uv_run of somebody else's going.
+void cuv_hide(cuv_cell *c, uint16_t flags) {
+  uint8_t hidden = (flags & CUV_FLAG_HIDDEN) != 0;
+  if (hidden == c->hidden || !c->open) return;
+  c->hidden = hidden;
+  if (hidden)
+    uv_unref(&c->handle);
+  else
+    uv_ref(&c->handle);
+}
+
+static void on_closed(uv_handle_t *h) {
+  cuv_cell *c = (cuv_cell *)h;
+  c->open = 0;
+  c->loop->closed[c->kind]++;
+  atomic_fetch_add_explicit(&total_closed[c->kind], 1, memory_order_relaxed);
+  cuv_push(c, CUV_DONE_CLOSED, 0, 0);
+}
+
+void cuv_close(cuv_cell *c, uint16_t flags) {
+  if (!c->open) { // a timer that never reached libuv
+    cuv_push(c, CUV_DONE_CLOSED, 0, 0);
+    return;
+  }
+  uv_close(&c->handle, on_closed);
+  if (c->kind == CUV_POLL) cuv_poll_closing(c, flags);
+}
+
+void cuv_totals(uint64_t *opened, uint64_t *closed) {
+  for (int k = 0; k < CUV_KINDS; k++) {
+    opened[k] = atomic_load(&total_opened[k]);
+    closed[k] = atomic_load(&total_closed[k]);
+  }
+}

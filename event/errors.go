@@ -1,0 +1,95 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// States and classes of errors, for [errors.Is].
+var (
+	// ErrClosed: the event, or the object that owns it, is closed. See [ClosedError].
+	ErrClosed = errors.New("event: closed")
+	// ErrTimeout: the time allowed for an operation is over. It also matches [context.DeadlineExceeded].
+	ErrTimeout error = timeoutError{}
+	// ErrUsage: the call is not allowed here or now. See [UsageError].
+	ErrUsage = errors.New("event: illegal call")
+	// ErrInvalidArgument: an argument is outside its legal range. See [InvalidArgumentError].
+	ErrInvalidArgument = errors.New("event: invalid argument")
+)
+
+type timeoutError struct{}
+
+func (timeoutError) Error() string        { return "event: timeout" }
+func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
+func (timeoutError) Timeout() bool        { return true }
+
+// ClosedError is the answer to a call on something closed. It matches [ErrClosed].
+type ClosedError struct {
+	Call   string // the call with its package: "event: Start"
+	What   string // what is closed, as its Info describes it
+	Reason error  // why it was closed; nil when it was simply closed
+}
+
+func (e *ClosedError) Error() string {
+	text := e.Call + ": " + e.What + " is closed; make a new one"
+	if e.Reason != nil {
+		text += ": " + e.Reason.Error()
+	}
+	return text
+}
+
+// Is reports whether target is [ErrClosed].
+func (e *ClosedError) Is(target error) bool { return target == ErrClosed }
+
+// Unwrap returns the reason.
+func (e *ClosedError) Unwrap() error { return e.Reason }
+
+// UsageError is a call that is not allowed here or now: a bug of the caller. It matches [ErrUsage].
+type UsageError struct {
+	Call    string // the call with its package: "event: Notify"
+	Problem string // what is wrong
+	Fix     string // what to do instead
+}
+
+func (e *UsageError) Error() string { return e.Call + ": " + e.Problem + "; " + e.Fix }
+
+// Is reports whether target is [ErrUsage].
+func (e *UsageError) Is(target error) bool { return target == ErrUsage }
+
+// InvalidArgumentError is an argument outside its legal range. It matches [ErrInvalidArgument].
+type InvalidArgumentError struct {
+	Call  string // the call with its package: "event: AddCallback"
+	Arg   string // the argument
+	Got   any    // its value
+	Legal string // the legal range, or what to pass instead
+}
+
+func (e *InvalidArgumentError) Error() string {
+	got := "nil"
+	switch v := e.Got.(type) {
+	case nil:
+	case string:
+		got = fmt.Sprintf("%q", v)
+	default:
+		got = fmt.Sprint(v)
+	}
+	return e.Call + ": " + e.Arg + " is " + got + "; " + e.Legal
+}
+
+// Is reports whether target is [ErrInvalidArgument].
+func (e *InvalidArgumentError) Is(target error) bool { return target == ErrInvalidArgument }
+
+// PanicError is a panic in user code, carried to where it can be handled.
+type PanicError struct {
+	Value any    // what panic was called with
+	Stack []byte // the stack of the goroutine that panicked, at the panic
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("event: user code panicked: %v", e.Value) }
+
+// Unwrap returns the value of the panic when it is an error, else nil.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}

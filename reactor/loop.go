@@ -1,0 +1,186 @@
+package reactor
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/uvasync/uvasync/cuv"
+	"github.com/uvasync/uvasync/event"
+)
+
+// Options configure a Loop; the zero value is what most programs want.
+type Options struct {
+	// IdleTime measures the time spent waiting for events, for Stats.
+	IdleTime bool
+	// BlockSignal is blocked while the loop waits. libuv accepts only SIGPROF here: under a CPU profile it would end
+	// many waits early.
+	BlockSignal syscall.Signal
+}
+
+// Loop is a libuv loop and its events. Its methods, and those of its events, are for the goroutine that runs it, except
+// where they say "any goroutine". Close it when it is no longer needed: it owns C memory.
+type Loop struct {
+	binding   *cuv.Loop
+	live      event.Count
+	deadlines wheel
+	fds       map[int]*descriptor
+	signals   map[syscall.Signal]*signalWatch
+	orphans   map[*event.Base]struct{}
+	closed    bool
+	stop      atomic.Bool
+	yielded   uint64 // loop time in ms of the last runtime.Gosched
+}
+
+// New opens a loop. It fails with a *cuv.Error when descriptors or memory have run out, or when an option is not
+// supported by libuv (EINVAL).
+func New(opts Options) (*Loop, error) {
+	binding, err := cuv.NewLoop(cuv.Options{IdleTime: opts.IdleTime, BlockSignal: opts.BlockSignal})
+	if err != nil {
+		return nil, err
+	}
+	l := &Loop{
+		binding: binding,
+		fds:     map[int]*descriptor{},
+		signals: map[syscall.Signal]*signalWatch{},
+		orphans: map[*event.Base]struct{}{},
+	}
+	l.deadlines.init(l)
+	return l, nil
+}
+
+// Binding returns the layer below, whose Handle is the uv_loop_t for C libraries that share the loop.
+func (l *Loop) Binding() *cuv.Loop { return l.binding }
+
+// Live is the number of visible events that are started: what keeps Run going, and what a deadlock check looks at.
+func (l *Loop) Live() int { return l.live.Value() }
+
+// Run turns the loop until no visible event is started and nothing is posted, or until Stop. ErrClosed on a closed loop;
+// a *event.UsageError when called from one of the loop's own callbacks. A panic of a callback passes through; the loop
+// can be run again after it, and delivers what was left.
+func (l *Loop) Run() error {
+	if l.closed {
+		return l.closedError("Loop.Run")
+	}
+	for !l.stop.Swap(false) {
+		if l.live.Value() == 0 && !l.binding.Poster().Pending() && l.binding.Undelivered() == 0 {
+			return nil
+		}
+		if _, err := l.turn("Loop.Run", true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stop makes Run return after the turn it is in, or the next Run at once. Any goroutine may call it, at any time.
+func (l *Loop) Stop() {
+	l.stop.Store(true)
+	// A post, unlike a bare wake-up, also counts for a loop that is just about to sleep. A closed loop needs none.
+	_ = l.binding.Poster().Post(func() {})
+}
+
+// Tick is one turn: what was started and stopped since the last is applied, libuv runs once, and what happened is
+// dispatched. With block it waits until something happens or is posted. It returns how many things happened; 0 is not an
+// end. ErrClosed on a closed loop; a *event.UsageError when called from one of the loop's own callbacks.
+func (l *Loop) Tick(block bool) (int, error) { return l.turn("Loop.Tick", block) }
+
+func (l *Loop) turn(call string, block bool) (int, error) {
+	if l.closed {
+		return 0, l.closedError(call)
+	}
+	if n := l.binding.Undelivered(); n > 0 || l.deadlines.interrupted() {
+		block = false
+	}
+	l.deadlines.submit()
+	n, err := l.binding.Tick(block)
+	if err != nil {
+		return 0, usage(call, "it was called from a callback of the loop", "return to the loop, or post what shall happen next")
+	}
+	l.deadlines.place()
+	l.yield()
+	l.binding.Dispatch()
+	return n, nil
+}
+
+// yieldEvery is in milliseconds. A goroutine that never reschedules is marked by Go's monitor after 10 ms, and from then
+// on loses its processor at the first system call that is seen; a yield in time avoids that. It has to go by time: every
+// turn is ruinous, every so many turns fails when turns are long.
+const yieldEvery = 5
+
+func (l *Loop) yield() {
+	if now := l.binding.LoopTime(); now-l.yielded >= yieldEvery {
+		l.yielded = now
+		runtime.Gosched()
+	}
+}
+
+// Post has fn run on the loop's goroutine, in the order of the calls. Any goroutine may call it, at any time. What was
+// accepted runs, at the latest in Close. Errors: *event.InvalidArgumentError when fn is nil, ErrClosed once the loop is
+// being closed.
+func (l *Loop) Post(fn func()) error {
+	if fn == nil {
+		return invalid("Loop.Post", "function", nil, "pass the function to run on the loop")
+	}
+	if l.binding.Poster().Post(fn) != nil {
+		return l.closedError("Loop.Post")
+	}
+	return nil
+}
+
+// Close ends the loop: what was posted runs, every event is closed without being told, every handle is closed and waited
+// for. Nothing happens on the loop afterwards; every call answers ErrClosed. Idempotent. Errors: a *event.UsageError
+// from one of the loop's own callbacks; an error that wraps EBUSY and names them while C code's own handles are open on
+// it, after which Close can be called again.
+func (l *Loop) Close() error {
+	if l.binding.Dispatching() {
+		return usage("Loop.Close", "it was called from a callback of the loop", "call Stop here, and Close after Run returned")
+	}
+	l.binding.Shut()
+	l.closed = true
+	l.deadlines.close()
+	return l.binding.Close()
+}
+
+// Stats are figures about a loop at one moment.
+type Stats struct {
+	Live      int                          // visible events that are started
+	Deadlines int                          // deadlines that are running
+	Orphans   int                          // events that are started though their reference was collected
+	Handles   map[cuv.Kind]cuv.HandleCount // C handles opened and closed since the loop was made
+	IdleTime  time.Duration                // time spent waiting, with Options.IdleTime
+	Turns     uint32                       // turns so far
+}
+
+// Stats returns the figures of the moment.
+func (l *Loop) Stats() Stats {
+	s := Stats{
+		Live:      l.live.Value(),
+		Deadlines: l.deadlines.running,
+		Orphans:   len(l.orphans),
+		Handles:   map[cuv.Kind]cuv.HandleCount{},
+		IdleTime:  l.binding.IdleTime(),
+		Turns:     l.binding.Turn(),
+	}
+	for _, k := range cuv.Kinds {
+		s.Handles[k] = l.binding.Handles(k)
+	}
+	return s
+}
+
+func (l *Loop) closedError(call string) error {
+	return &event.ClosedError{Call: "reactor: " + call, What: "the loop"}
+}
+
+func usage(call, problem, fix string) error {
+	return &event.UsageError{Call: "reactor: " + call, Problem: problem, Fix: fix}
+}
+
+func invalid(call, arg string, got any, legal string) error {
+	return &event.InvalidArgumentError{Call: "reactor: " + call, Arg: arg, Got: got, Legal: legal}
+}
+
+// ErrNotPollable: a descriptor that is always ready, such as a regular file, a directory or /dev/null, cannot be polled.
+var ErrNotPollable = errors.New("reactor: this kind of descriptor is always ready and cannot be polled; read and write it directly")
