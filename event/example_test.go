@@ -46,8 +46,8 @@ func Example() {
 
 	_ = bell.Start()
 	fmt.Println("live events:", live.Value())
-	bell.Press("Alice")
-	bell.Press("Bob")
+	bell.Press("the postman")
+	bell.Press("the neighbour")
 	bell.Dispose()
 	fmt.Println("live events:", live.Value())
 
@@ -56,9 +56,9 @@ func Example() {
 	// Output:
 	// plugged in
 	// live events: 1
-	// open the door for Alice
-	// the dog barks at Alice
-	// open the door for Bob
+	// open the door for the postman
+	// the dog barks at the postman
+	// open the door for the neighbour
 	// unplugged
 	// live events: 0
 	// true event: Subscribe: doorbell is closed; make a new one

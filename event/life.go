@@ -103,9 +103,10 @@ func (b *Base) Dispose() {
 	}
 }
 
-// release drops what the event holds, once.
+// release drops what the event holds, once: a StopEvent that notifies comes here first, and the Dispose that called it
+// second. An event that was never made ready holds nothing.
 func (b *Base) release() {
-	if b.disposed {
+	if b.disposed || b.kind == nil {
 		return
 	}
 	b.disposed = true

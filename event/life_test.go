@@ -149,6 +149,17 @@ func TestBase_EVT06_NoFreeLeavesTheMemoryToItsOwner(t *testing.T) {
 	assert.Zero(t, e.Callbacks())
 }
 
+func TestBase_EVT06_AnEventThatNotifiesWhenStoppedIsReleasedOnce(t *testing.T) {
+	e := newTestEvent(0)
+	var got calls
+	require.NoError(t, e.AddCallback(got.callback("a")))
+	e.kind.onStop = func() { assert.NoError(t, e.Notify("stopped", nil)) }
+	require.NoError(t, e.Start())
+	e.Dispose()
+	assert.Equal(t, calls{"a stopped <nil>"}, got)
+	assert.Equal(t, 1, e.kind.disposed)
+}
+
 func TestBase_DroppedCallbacksMayCallBackIntoTheEvent(t *testing.T) {
 	e := newTestEvent(0)
 	var cbs [3]*Callback

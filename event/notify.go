@@ -84,8 +84,8 @@ func (b *Base) Notify(result any, err error) error {
 	// Without it, a panic would leave behind a pass that looks like one under way, and the event would be lost.
 	defer b.endNotify()
 	if b.hook == nil && len(v.items) == 1 {
-		// Most notifications are like this; the general pass would cost them as much as the call itself.
-		v.called, v.next, v.end = 1, 1, 1
+		// Most notifications are like this, and the general pass would cost them as much as the call itself. They need
+		// no regions: the only one is called already, and whatever is added waits.
 		cb := v.items[0]
 		cb.fn(b, cb, result, err)
 		return nil

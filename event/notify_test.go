@@ -525,6 +525,7 @@ func TestBase_CallsBeforeInitAreRefused(t *testing.T) {
 		assert.EqualError(t, err, "event: "+call+": the event is not initialised; call Base.Init first")
 	}
 	require.NoError(t, b.Stop())
+	b.SetNotifyHook(func(_ *Base, result any, err error) (any, bool, error) { return result, true, err })
 	require.NoError(t, b.Notify(nil, nil))
 	b.Dispose()
 	assert.Equal(t, "an event before Init", b.Info())

@@ -10,8 +10,10 @@ package event
 //
 // A removal leaves a hole that is moved to the nearest border of its region: the last one called, or the next one to be
 // called, takes the empty place. So a removal is one move, wherever it happens, and the common case, each callback
-// removing itself when it is called, does not disturb the order of the rest. Between passes called, next and end are 0,
-// all callbacks count as added, and a removal swaps with the last.
+// removing itself when it is called, does not disturb the order of the rest.
+//
+// Between passes, and while an event calls its only callback, called, next and end are 0: all callbacks count as added,
+// and a removal swaps with the last.
 type vector struct {
 	items             []*Callback  // loop goroutine only
 	first             [1]*Callback // loop goroutine only; where items begins: most events have one callback
