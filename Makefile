@@ -9,8 +9,8 @@ WITH := third_party/libuv/with.sh
 # Every module of the tree; the root comes last, so that a run ends in its summary.
 MODULES := $(shell find . -name go.mod -not -path './build/*' -not -path '*/testdata/*' -printf '%h\n' | sort -r)
 
-# $(call go_test,LIBUV,FLAGS). Never from Go's cache: what is tested is also the kernel, the clock and a C library, of
-# which the cache knows nothing.
+# $(call go_test,LIBUV,FLAGS). Never from Go's cache: the kernel, the clock and
+# a C library are tested too, and the cache knows nothing of them.
 go_test = @set -e; for m in $(MODULES); do $(WITH) $(1) go -C $$m test -count=1 -timeout=$(TIMEOUT) $(2) ./...; done
 
 # go test strips its binaries, and the stacks of a report would be bare addresses.
@@ -38,11 +38,13 @@ asan: ## test with AddressSanitizer in Go, cgo and libuv, C leaks included
 	$(call go_test,asan,-asan $(KEEP_SYMBOLS))
 
 bench: ## measure against raw libuv; CASES=timer,poll and ROUNDS=9 choose, QUICK=1 is for a first look
-	@$(WITH) $(LIBUV) go -C bench run . $(if $(CASES),-cases=$(CASES)) $(if $(ROUNDS),-rounds=$(ROUNDS)) $(if $(QUICK),-quick)
+	@$(WITH) $(LIBUV) go -C bench run . \
+		$(if $(CASES),-cases=$(CASES)) $(if $(ROUNDS),-rounds=$(ROUNDS)) $(if $(QUICK),-quick)
 
 lint: ## gofmt, go vet and staticcheck over every module
-	@files=$$(gofmt -l $$(find . -name '*.go' -not -path './build/*')); [ -z "$$files" ] || { echo "not gofmt'ed:" $$files >&2; exit 1; }
 	@$(WITH) $(LIBUV) go -C tools build -o ../build/bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	@bad=$$(gofmt -l $$(find . -name '*.go' -not -path './build/*')) && [ -z "$$bad" ] || \
+		{ echo "gofmt -w is needed:" $$bad >&2; exit 1; }
 	@set -e; for m in $(MODULES); do \
 		$(WITH) $(LIBUV) go -C $$m vet ./...; \
 		$(WITH) $(LIBUV) env -C $$m "$(CURDIR)/build/bin/staticcheck" ./...; \

@@ -2,18 +2,22 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Over all loops of the process, for the balance that tests require.
 static _Atomic uint64_t total_opened[CUV_KINDS];
 static _Atomic uint64_t total_closed[CUV_KINDS];
 
 cuv_cell *cuv_cell_new(cuv_loop *l, uint32_t slot, void *token) {
-  cuv_cell *c = cuv_must(calloc(1, sizeof *c));
-  c->loop = l;
+  cuv_cell *c = cuv_must(aligned_alloc(CUV_CACHE_LINE, sizeof *c));
+  memset(c, 0, sizeof *c);
+  c->handle.loop = &l->uv;
   c->slot = slot;
   c->handle.data = token;
   return c;
 }
+
+void *cuv_cell_token(cuv_cell *c) { return c->handle.data; }
 
 // libuv's init functions leave data alone.
 void cuv_opened(cuv_cell *c, cuv_kind kind, uint32_t gen) {
@@ -21,7 +25,7 @@ void cuv_opened(cuv_cell *c, cuv_kind kind, uint32_t gen) {
   c->gen = gen;
   c->hidden = 0;
   c->open = 1;
-  c->loop->opened[kind]++;
+  cuv_loop_of(c)->opened[kind]++;
   atomic_fetch_add_explicit(&total_opened[kind], 1, memory_order_relaxed);
 }
 
@@ -37,9 +41,9 @@ void cuv_hide(cuv_cell *c, uint16_t flags) {
 }
 
 static void on_closed(uv_handle_t *h) {
-  cuv_cell *c = (cuv_cell *)h;
+  cuv_cell *c = cuv_cell_of(h);
   c->open = 0;
-  c->loop->closed[c->kind]++;
+  cuv_loop_of(c)->closed[c->kind]++;
   atomic_fetch_add_explicit(&total_closed[c->kind], 1, memory_order_relaxed);
   cuv_push(c, CUV_DONE_CLOSED, 0, 0);
 }
@@ -49,8 +53,10 @@ void cuv_close(cuv_cell *c, uint16_t flags) {
     cuv_push(c, CUV_DONE_CLOSED, 0, 0);
     return;
   }
+  uv_os_fd_t fd = -1;
+  int polled = c->kind == CUV_POLL && uv_fileno(&c->handle, &fd) == 0;
   uv_close(&c->handle, on_closed);
-  if (c->kind == CUV_POLL) cuv_poll_closing(c, flags);
+  if (polled) cuv_poll_closing(c, fd, flags);
 }
 
 void cuv_totals(uint64_t *opened, uint64_t *closed) {

@@ -40,7 +40,8 @@ type Loop struct {
 	spare []int32 // slots whose cell waits for its next use
 	bare  []int32 // slots without a cell
 
-	done        []C.cuv_done // completions not yet dispatched, C memory
+	done        []C.cuv_done // completions of the last tick, C memory
+	next        int          // the first of done that is not yet dispatched
 	dispatching bool
 	state       loopState
 	poster      *Poster
@@ -91,7 +92,7 @@ func (l *Loop) Now() uint64 {
 	return uint64(l.c.now)
 }
 
-// Turn counts the flushes, those of Tick included; 0 once the loop is closed.
+// Turn is how many turns are over; 0 once the loop is closed.
 func (l *Loop) Turn() uint32 {
 	if l.state == loopClosed {
 		return 0
@@ -147,7 +148,7 @@ func (l *Loop) Flush() {
 func (l *Loop) Dispatching() bool { return l.dispatching }
 
 // Undelivered is how many completions of the last Tick wait for Dispatch; after a panic in one, say.
-func (l *Loop) Undelivered() int { return len(l.done) }
+func (l *Loop) Undelivered() int { return len(l.done) - l.next }
 
 // Tick is one turn: it applies the submissions, runs libuv once, and returns how many completions wait for Dispatch. With
 // block it sleeps until there is one, or until somebody posts; it does not sleep while posts are waiting, and does
@@ -160,8 +161,8 @@ func (l *Loop) Tick(block bool) (int, error) {
 	if l.dispatching {
 		return 0, ErrDispatching
 	}
-	if len(l.done) > 0 {
-		return len(l.done), nil
+	if n := l.Undelivered(); n > 0 {
+		return n, nil
 	}
 	return l.tick(block), nil
 }
@@ -177,7 +178,7 @@ func (l *Loop) tick(block bool) int {
 	if block {
 		l.poster.awake()
 	}
-	l.done = nil
+	l.done, l.next = nil, 0
 	if completions > 0 {
 		l.done = unsafe.Slice(l.c.done[1-l.c.writing].records, completions)
 	}
@@ -196,9 +197,9 @@ func (l *Loop) Dispatch() {
 	}
 	l.dispatching = true
 	defer func() { l.dispatching = false }()
-	for len(l.done) > 0 {
-		d := &l.done[0]
-		l.done = l.done[1:]
+	for l.next < len(l.done) {
+		d := &l.done[l.next]
+		l.next++
 		l.deliver(d)
 	}
 	l.poster.run()
@@ -206,21 +207,19 @@ func (l *Loop) Dispatch() {
 
 func (l *Loop) deliver(d *C.cuv_done) {
 	switch d.kind {
+	case C.CUV_TIMER: // its status is taken by the turn
+		if s := &l.slots[d.slot]; s.gen == uint32(d.gen) {
+			s.owner.Complete(0, uint64(d.payload))
+		}
 	case C.CUV_DONE_CLOSED:
 		l.release(int32(d.slot))
 	case C.CUV_DONE_BUG:
 		panic(fmt.Sprintf("bug: libuv refused what cannot fail: %v", NewError("submission", int(d.status))))
 	default:
-		// Stale: the handle was stopped, restarted or closed after this was recorded.
-		s := &l.slots[d.slot]
-		if s.gen != uint32(d.gen) {
-			return
+		// Another generation means that the handle was stopped, restarted or closed after this was recorded.
+		if s := &l.slots[d.slot]; s.gen == uint32(d.gen) {
+			s.owner.Complete(int(d.status), uint64(d.payload))
 		}
-		status := int(d.status)
-		if d.kind == C.CUV_TIMER {
-			status = 0
-		}
-		s.owner.Complete(status, uint64(d.payload))
 	}
 }
 
@@ -270,11 +269,24 @@ func (l *Loop) Close() error {
 	return nil
 }
 
-// Shut is the first half of Close: posts are refused from now on, and those already accepted run. Idempotent.
+// Shut is the first half of Close: completions that a panic has left are dropped, posts are refused from now on, and
+// those already accepted run. Idempotent.
 func (l *Loop) Shut() {
 	if l.state == loopOpen && !l.dispatching {
+		l.releaseClosed()
 		l.poster.shut()
-		l.Dispatch()
+		for l.poster.Pending() {
+			l.Dispatch()
+		}
+	}
+}
+
+// releaseClosed takes from the completions only which handles are closed, and drops the rest.
+func (l *Loop) releaseClosed() {
+	for ; l.next < len(l.done); l.next++ {
+		if d := &l.done[l.next]; d.kind == C.CUV_DONE_CLOSED {
+			l.release(int32(d.slot))
+		}
 	}
 }
 
@@ -295,11 +307,7 @@ func (l *Loop) closeHandles() {
 	}
 	for l.nsub > 0 || l.inUse() {
 		l.tick(false)
-		for i := range l.done {
-			if l.done[i].kind == C.CUV_DONE_CLOSED {
-				l.release(int32(l.done[i].slot))
-			}
-		}
+		l.releaseClosed()
 	}
 	l.freeSpares()
 	l.Flush()

@@ -3,6 +3,11 @@ package cuv
 // #include "cuv.h"
 import "C"
 
+import (
+	"math"
+	"syscall"
+)
+
 // Readiness is a set of what a descriptor can be ready for.
 type Readiness uint8
 
@@ -22,6 +27,9 @@ func (p *Poll) Open(l *Loop, owner Owner, fd int) error {
 	if l.state != loopOpen {
 		return ErrClosed
 	}
+	if fd > math.MaxInt32 { // what C would make of it may well be open
+		return NewError("uv_poll_init", -int(syscall.EBADF))
+	}
 	i := l.take(owner)
 	if code := C.cuv_poll_open(l.slots[i].cell, C.int(fd)); code != 0 {
 		l.putBack(i)
@@ -31,7 +39,8 @@ func (p *Poll) Open(l *Loop, owner Owner, fd int) error {
 	return nil
 }
 
-// Watch sets what is watched for; 0 stops. Readiness is level-triggered: it is delivered in every turn in which it holds.
+// Watch sets what is watched for; 0 stops. Readiness is level-triggered: it is delivered in every turn in which it holds. A descriptor that no longer stands for the file
+// that was opened is delivered as EBADF.
 // What was recorded for an earlier mask is dropped when fresh is set, and kept when the mask merely grew.
 func (p *Poll) Watch(l *Loop, mask Readiness, fresh, hidden bool) {
 	if !l.holds(p.slot) {
@@ -46,6 +55,12 @@ func (p *Poll) Watch(l *Loop, mask Readiness, fresh, hidden bool) {
 		return
 	}
 	l.submit(C.CUV_OP_POLL_START, hiddenFlag(hidden), s, uint64(mask))
+}
+
+// SameFile reports whether the descriptor still stands for the file that was opened. Descriptors of one shared inode, such
+// as eventfds, are told apart only while they are watched.
+func (p *Poll) SameFile(l *Loop) bool {
+	return l.holds(p.slot) && C.cuv_poll_same_file(l.slots[p.slot].cell) != 0
 }
 
 // Close stops watching and closes the handle. With closeFD the descriptor is closed too, at the next Tick or Flush, in

@@ -3,15 +3,19 @@ package cuv
 // #include "cuv.h"
 import "C"
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Poster is the one way in from other goroutines. It is separate from the loop so that whoever holds it, a cleanup of a
 // collected object, say, does not keep the loop alive.
 type Poster struct {
 	mu      sync.Mutex
-	queue   []func() // guarded by mu
-	waiting bool     // guarded by mu: the loop sleeps, or is about to
-	shutOff bool     // guarded by mu: no more senders, the wake-up handle may close
+	queue   []func()    // guarded by mu
+	queued  atomic.Bool // set under mu; whether queue has something, to be asked without the lock
+	waiting bool        // guarded by mu: the loop sleeps, or is about to
+	shutOff bool        // guarded by mu: no more senders, the wake-up handle may close
 	loop    *C.cuv_loop
 	batch   []func() // loop goroutine only: what was taken from queue to run; its memory is used again
 	ran     int      // loop goroutine only: how many of batch have been called
@@ -27,6 +31,7 @@ func (p *Poster) Post(fn func()) error {
 		return ErrClosed
 	}
 	p.queue = append(p.queue, fn)
+	p.queued.Store(true)
 	if p.waiting {
 		p.waiting = false
 		// Under the lock, which fences the send off against the handle's close.
@@ -50,18 +55,18 @@ func (p *Poster) awake() {
 }
 
 // Pending reports whether something that was posted has not run yet. Loop goroutine only.
-func (p *Poster) Pending() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.queue) > 0 || p.ran < len(p.batch)
-}
+func (p *Poster) Pending() bool { return p.queued.Load() || p.ran < len(p.batch) }
 
 // run runs what is queued now; what that posts runs in the next turn. When one panics, the rest of the batch runs in the
 // next turn, before anything else.
 func (p *Poster) run() {
+	if !p.Pending() {
+		return
+	}
 	if p.ran == len(p.batch) {
 		p.mu.Lock()
 		p.batch, p.queue = p.queue, p.batch[:0]
+		p.queued.Store(false)
 		p.mu.Unlock()
 		p.ran = 0
 	}

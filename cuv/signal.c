@@ -11,36 +11,53 @@
 //
 // Between libuv's sigaction and ours there would be a window. Linked statically, this file's sigaction stands in for
 // libuv's (the linker's --wrap) and closes it; with a shared libuv the window remains, and the chain is put in place after.
+// Go's runtime sets its handlers through the same sigaction, whatever the libuv.
 
-typedef void (*plain_handler)(int);
-typedef void (*info_handler)(int, siginfo_t *, void *);
+typedef void (*any_handler)(int, siginfo_t *, void *);
 
 typedef struct {
-  int watchers; // guarded by lock
-  _Atomic uintptr_t libuv;
-  _Atomic uintptr_t before;
-  _Atomic int before_takes_info;
-  struct sigaction saved; // guarded by lock: the disposition to put back
+  _Atomic int watchers;      // changed under lock
+  _Atomic uintptr_t before;  // the handler that stood there, or 0 where the kernel would have acted by itself
+  _Atomic uintptr_t below;   // what that one reaches when it calls the chain as the handler that it replaced
+  struct sigaction saved;    // changed under lock: the disposition to put back
 } chain;
 
 static chain chains[NSIG];
+static _Atomic uintptr_t libuv_handler; // one for all numbers; 0 until it is known
+static _Atomic uintptr_t go_handler;    // the same of Go's runtime
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+// Read by signal handlers, which may not allocate.
+#define PER_THREAD static _Thread_local __attribute__((tls_model("initial-exec")))
 // While this thread is inside libuv's start or stop: the signal number, and what libuv's last stop shall leave.
-static _Thread_local int busy;
-static _Thread_local const struct sigaction *busy_leave;
+PER_THREAD int busy;
+PER_THREAD const struct sigaction *busy_leave;
+PER_THREAD int depth; // how many calls of the chain this thread is in
 
 int __real_sigaction(int signum, const struct sigaction *act, struct sigaction *old);
 int __wrap_sigaction(int signum, const struct sigaction *act, struct sigaction *old);
 
+// Not to be interrupted by another signal, which would wait for the lock that this one holds.
+static void call_libuv(int signum) {
+  sigset_t all, mask;
+  uintptr_t libuv = atomic_load(&libuv_handler);
+  if (libuv == 0) return;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &mask);
+  ((void (*)(int))libuv)(signum);
+  pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+// Go's handler first: once the loop is told, the signal may be left to its default action, which must not hit this one.
+// All get the three arguments, as from the kernel, whether they look at them or not. A handler that was set on top of the
+// chain may call what it replaced, which is the chain once more.
 static void chained(int signum, siginfo_t *info, void *context) {
   chain *ch = &chains[signum];
-  uintptr_t libuv = atomic_load(&ch->libuv), before = atomic_load(&ch->before);
-  if (libuv != 0) ((plain_handler)libuv)(signum);
-  if (before == 0) return;
-  if (atomic_load(&ch->before_takes_info))
-    ((info_handler)before)(signum, info, context);
-  else
-    ((plain_handler)before)(signum);
+  int level = depth++;
+  uintptr_t next = level == 0 ? atomic_load(&ch->before) : level == 1 ? atomic_load(&ch->below) : 0;
+  if (next != 0) ((any_handler)next)(signum, info, context);
+  if (level == 0) call_libuv(signum);
+  depth--;
 }
 
 static int install(int signum, struct sigaction *old) {
@@ -52,32 +69,76 @@ static int install(int signum, struct sigaction *old) {
   return __real_sigaction(signum, &sa, old);
 }
 
-static int is_chained(const struct sigaction *sa) { return (sa->sa_flags & SA_SIGINFO) && sa->sa_sigaction == chained; }
-
 // The handler's address, or 0 where the kernel is to act by itself.
 static uintptr_t handler(const struct sigaction *sa) {
   return sa->sa_handler == SIG_DFL || sa->sa_handler == SIG_IGN ? 0 : (uintptr_t)sa->sa_handler;
 }
 
-int __wrap_sigaction(int signum, const struct sigaction *act, struct sigaction *old) {
-  if (busy == 0 || busy != signum || act == NULL) return __real_sigaction(signum, act, old);
+static int is_chained(const struct sigaction *sa) { return handler(sa) == (uintptr_t)chained; }
+
+static int stands(int signum, struct sigaction *current) {
+  memset(current, 0, sizeof *current);
+  return __real_sigaction(signum, NULL, current) == 0 && is_chained(current);
+}
+
+// What stands there is called after libuv's handler, and put back in the end.
+static void adopt(chain *ch, const struct sigaction *current) {
+  uintptr_t now = handler(current), before = atomic_load(&ch->before);
+  ch->saved = *current;
+  if (now == before) return;
+  atomic_store(&ch->below, now == 0 || now == atomic_load(&go_handler) ? 0 : before);
+  atomic_store(&ch->before, now);
+}
+
+// os/signal begins to handle a number that Go had left alone: its handler comes into the chain, not in its place.
+static int joins(int signum, const struct sigaction *act, struct sigaction *old) {
+  struct sigaction current;
+  uintptr_t go = atomic_load(&go_handler);
+  if (go == 0 || handler(act) != go || signum <= 0 || signum >= NSIG) return 0;
+  pthread_mutex_lock(&lock);
+  int joined = stands(signum, &current);
+  if (joined) adopt(&chains[signum], act);
+  pthread_mutex_unlock(&lock);
+  if (joined && old != NULL) *old = current;
+  return joined;
+}
+
+// The last stop of a libuv handle that is not ours, after those that were ours have gone. Go never clears the flags. No
+// lock: libuv holds its own here, and our start takes them the other way round.
+static int ends(int signum, const struct sigaction *act) {
+  struct sigaction current;
+  return act->sa_handler == SIG_DFL && act->sa_flags == 0 && signum > 0 && signum < NSIG &&
+         atomic_load(&chains[signum].watchers) == 0 && stands(signum, &current);
+}
+
+static int by_libuv(int signum, const struct sigaction *act, struct sigaction *old) {
   if (handler(act) == 0) return __real_sigaction(signum, busy_leave, old);
-  atomic_store(&chains[signum].libuv, handler(act));
+  atomic_store(&libuv_handler, handler(act));
   return install(signum, old);
 }
 
-// What stands there is called after libuv's handler, and put back in the end. Where it is libuv's own, because somebody
-// else watches the signal through it, once is enough.
-static void adopt(chain *ch, const struct sigaction *current) {
-  uintptr_t before = handler(current);
-  ch->saved = *current;
-  atomic_store(&ch->before_takes_info, (current->sa_flags & SA_SIGINFO) != 0);
-  atomic_store(&ch->before, before == atomic_load(&ch->libuv) ? 0 : before);
+int __wrap_sigaction(int signum, const struct sigaction *act, struct sigaction *old) {
+  if (act == NULL) return __real_sigaction(signum, act, old);
+  if (busy != 0 && busy == signum) return by_libuv(signum, act, old);
+  if (busy == 0 && joins(signum, act, old)) return 0;
+  return __real_sigaction(signum, ends(signum, act) ? &chains[signum].saved : act, old);
 }
 
-static void on_signal(uv_signal_t *s, int signum) { cuv_push((cuv_cell *)s, CUV_SIGNAL, 0, (uint64_t)signum); }
+static void on_signal(uv_signal_t *s, int signum) { cuv_push(cuv_cell_of(s), CUV_SIGNAL, 0, (uint64_t)signum); }
 
-// A handler that somebody has set since an earlier start of ours has won over the chain; here it is chained in its turn.
+// libuv has not called our sigaction: it is shared; or it had no need to, because the number is watched already, and
+// somebody has set a handler since, or it is watched by handles of somebody else's alone.
+static int take_over(chain *ch, int signum, const struct sigaction *before, const struct sigaction *after) {
+  struct sigaction none;
+  uintptr_t libuv = atomic_load(&libuv_handler);
+  if (handler(after) != handler(before) || libuv == 0) atomic_store(&libuv_handler, libuv = handler(after));
+  if (libuv != 0 && atomic_load(&ch->before) == libuv) {
+    memset(&none, 0, sizeof none); // SIG_DFL: what libuv leaves
+    adopt(ch, &none);
+  }
+  return install(signum, NULL) != 0 ? UV_EINVAL : 0;
+}
+
 static int start(cuv_cell *c, int signum) {
   chain *ch = &chains[signum];
   struct sigaction before, after;
@@ -89,21 +150,44 @@ static int start(cuv_cell *c, int signum) {
   busy = 0;
   if (err != 0) return err;
   ch->watchers++;
-  if (__real_sigaction(signum, NULL, &after) != 0 || is_chained(&after)) return 0;
-  if (handler(&after) != handler(&before)) atomic_store(&ch->libuv, handler(&after));
-  return install(signum, NULL) != 0 ? UV_EINVAL : 0;
+  return stands(signum, &after) ? 0 : take_over(ch, signum, &before, &after);
+}
+
+// A handler that somebody has set since the start has won over the chain; here it is chained in its turn.
+void cuv_signal_renew(int signum) {
+  struct sigaction current;
+  pthread_mutex_lock(&lock);
+  if (!stands(signum, &current)) {
+    adopt(&chains[signum], &current);
+    (void)install(signum, NULL);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// Go's runtime has one handler for every signal, and needs that of SIGURG at all times.
+static void find_go(void) {
+  struct sigaction urg;
+  if (atomic_load(&go_handler) == 0 && __real_sigaction(SIGURG, NULL, &urg) == 0) atomic_store(&go_handler, handler(&urg));
 }
 
 int cuv_signal_open(cuv_cell *c, int signum, uint32_t gen, uint16_t flags) {
-  int err = uv_signal_init(&c->loop->uv, &c->signal);
+  int err = uv_signal_init(&cuv_loop_of(c)->uv, &c->signal);
   if (err != 0) return err;
   cuv_opened(c, CUV_SIGNAL, gen);
   cuv_hide(c, flags);
   pthread_mutex_lock(&lock);
+  find_go();
   err = start(c, signum);
   pthread_mutex_unlock(&lock);
   if (err != 0) cuv_close(c, 0);
   return err;
+}
+
+// A handler that was set on top of the chain stands by itself again; when it calls what it replaced, that is the chain's
+// first call now.
+static void restored(chain *ch) {
+  uintptr_t below = atomic_exchange(&ch->below, 0);
+  if (below != 0) atomic_store(&ch->before, below);
 }
 
 // libuv's last stop sets SIG_DFL; where the wrap could not prevent that, it is put right afterwards.
@@ -112,12 +196,26 @@ void cuv_signal_close(cuv_cell *c) {
   chain *ch = &chains[signum];
   struct sigaction before, after;
   pthread_mutex_lock(&lock);
-  (void)__real_sigaction(signum, NULL, &before);
-  busy_leave = is_chained(&before) ? &ch->saved : &before;
+  int stood = stands(signum, &before);
+  busy_leave = stood ? &ch->saved : &before;
   busy = signum;
   cuv_close(c, 0);
   busy = 0;
-  if (--ch->watchers == 0 && __real_sigaction(signum, NULL, &after) == 0 && handler(&after) == 0)
-    (void)__real_sigaction(signum, busy_leave, NULL);
+  if (--ch->watchers == 0 && !stands(signum, &after)) {
+    if (handler(&after) == 0) (void)__real_sigaction(signum, busy_leave, NULL);
+    if (stood) restored(ch);
+  }
   pthread_mutex_unlock(&lock);
+}
+
+// Whether the chain stands; after our last close it does for libuv handles of somebody else's.
+int cuv_signal_chained(int signum) {
+  struct sigaction current;
+  return stands(signum, &current);
+}
+
+// Whether a handler of somebody else's gets the signal, or would but for the chain.
+int cuv_signal_handled(int signum) {
+  struct sigaction current;
+  return stands(signum, &current) ? atomic_load(&chains[signum].before) != 0 : handler(&current) != 0;
 }

@@ -1,6 +1,9 @@
 package cuv
 
 // #include "cuv.h"
+// int cuv_signal_chained(int signum);
+// int cuv_signal_handled(int signum);
+// void cuv_signal_renew(int signum);
 import "C"
 
 import (
@@ -22,8 +25,11 @@ func (s *Signal) Open(l *Loop, owner Owner, num syscall.Signal, hidden bool) err
 	if l.state != loopOpen {
 		return ErrClosed
 	}
+	keeper.mu.Lock()
+	defer keeper.mu.Unlock()
 	keeper.hold(num)
-	i := l.take(owner)
+	i := l.take(nil)
+	l.slots[i].owner = signalOwner{owner, Signal{i, num}, l}
 	code := C.cuv_signal_open(l.slots[i].cell, C.int(num), C.uint32_t(l.slots[i].gen), C.uint16_t(hiddenFlag(hidden)))
 	if code != 0 {
 		l.putBack(i)
@@ -34,25 +40,50 @@ func (s *Signal) Open(l *Loop, owner Owner, num syscall.Signal, hidden bool) err
 	return nil
 }
 
+// Renew sees to it that the signal is delivered again after signal.Reset, signal.Ignore or C code have set something else
+// in its place since Open; they go on receiving it. Open does it too, for all loops.
+func (s *Signal) Renew(l *Loop) {
+	if l.holds(s.slot) {
+		keeper.mu.Lock()
+		defer keeper.mu.Unlock()
+		keeper.renew(s.num)
+		C.cuv_signal_renew(C.int(s.num))
+	}
+}
+
 // Close stops watching; with the last watcher of the process the disposition from before the first is back when this
 // returns. Idempotent.
 func (s *Signal) Close(l *Loop) {
 	if l.holds(s.slot) {
+		keeper.mu.Lock()
+		defer keeper.mu.Unlock()
 		C.cuv_signal_close(l.closing(s.slot).cell)
 		keeper.drop(s.num)
 	}
 	s.slot = 0
 }
 
+// signalOwner closes the signal with its loop where the owner has not: the disposition has to be put back.
+type signalOwner struct {
+	Owner
+	signal Signal
+	loop   *Loop
+}
+
+func (o signalOwner) LoopClosing() {
+	o.Owner.LoopClosing()
+	o.signal.Close(o.loop)
+}
+
 // Hide changes whether the handle is hidden.
 func (s *Signal) Hide(l *Loop, hidden bool) { l.hide(s.slot, hidden) }
 
-// keeper holds a registration of our own with os/signal for every signal that is watched: without one, Go's handler, to
+// keeper holds a registration of our own with os/signal for signals that are watched: without one, Go's handler, to
 // which ours passes the signal on, would take its default action, which for SIGINT is death.
 var keeper = signalKeeper{held: map[syscall.Signal]*keptSignal{}}
 
 type signalKeeper struct {
-	mu   sync.Mutex
+	mu   sync.Mutex                     // also makes what is looked at here and what libuv then does one step
 	held map[syscall.Signal]*keptSignal // guarded by mu; over all loops
 }
 
@@ -61,25 +92,42 @@ type keptSignal struct {
 	sink     chan os.Signal
 }
 
+// hold is called before a signal is watched once more.
 func (k *signalKeeper) hold(num syscall.Signal) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	kept := k.held[num]
 	if kept == nil {
 		// Never read: os/signal drops what does not fit.
 		kept = &keptSignal{sink: make(chan os.Signal, 1)}
 		k.held[num] = kept
-		signal.Notify(kept.sink, num)
 	}
 	kept.watchers++
+	k.renew(num)
 }
 
+// renew registers every time, because signal.Reset and signal.Ignore cancel what was registered before.
+func (k *signalKeeper) renew(num syscall.Signal) {
+	if takesAction(num) {
+		signal.Notify(k.held[num].sink, num)
+	}
+}
+
+// takesAction reports whether Go's handler may come to take the default action. Where it does not, a registration is not
+// only useless: os/signal sets a handler for it that it would not take away again.
+func takesAction(num syscall.Signal) bool {
+	switch num {
+	case syscall.SIGHUP, syscall.SIGINT:
+		return true // under nohup too: for these two it takes the handler away
+	case syscall.SIGCONT, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU:
+		return false // Go's handler does nothing
+	}
+	return C.cuv_signal_handled(C.int(num)) != 0
+}
+
+// drop is called after a watch has ended. Handles that C code has on the number need the registration as ours did.
 func (k *signalKeeper) drop(num syscall.Signal) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	kept := k.held[num]
 	kept.watchers--
-	if kept.watchers == 0 {
+	if kept.watchers == 0 && C.cuv_signal_chained(C.int(num)) == 0 {
 		delete(k.held, num)
 		signal.Stop(kept.sink)
 	}

@@ -14,11 +14,13 @@ import (
 // never reset, so that a late completion of an earlier use is told apart.
 type slot struct {
 	owner Owner
-	cell  *C.cuv_cell
-	token unsafe.Pointer
+	cell  *C.cuv_cell // its handle's data is the token
 	gen   uint32
 	use   slotUse
 }
+
+// C prefetches slots by their size.
+var _ [C.CUV_SLOT_SIZE]byte = [unsafe.Sizeof(slot{})]byte{}
 
 type slotUse uint8
 
@@ -44,15 +46,21 @@ func (l *Loop) take(owner Owner) int32 {
 	if n := len(l.spare); n > 0 {
 		i := l.spare[n-1]
 		l.spare = l.spare[:n-1]
-		l.slots[i].owner, l.slots[i].use = owner, slotOpen
+		l.own(i, owner)
 		return i
 	}
 	i := l.takeBare()
 	s := &l.slots[i]
-	s.owner, s.use = owner, slotOpen
-	s.token = pointer.Save(&Token{l, i})
-	s.cell = C.cuv_cell_new(l.c, C.uint32_t(i), s.token)
+	s.cell = C.cuv_cell_new(l.c, C.uint32_t(i), pointer.Save(&Token{l, i}))
+	l.own(i, owner)
 	return i
+}
+
+// own opens the slot for owner, whose address C gets to know as a number, for prefetching.
+func (l *Loop) own(i int32, owner Owner) {
+	s := &l.slots[i]
+	s.owner, s.use = owner, slotOpen
+	s.cell.owner = C.uintptr_t((*[2]uintptr)(unsafe.Pointer(&owner))[1])
 }
 
 func (l *Loop) takeBare() int32 {
@@ -62,6 +70,7 @@ func (l *Loop) takeBare() int32 {
 		return i
 	}
 	l.slots = append(l.slots, slot{})
+	l.c.slots = C.uintptr_t(uintptr(unsafe.Pointer(unsafe.SliceData(l.slots))))
 	return int32(len(l.slots) - 1)
 }
 
@@ -96,8 +105,8 @@ func (l *Loop) release(i int32) {
 func (l *Loop) free(i int32) {
 	s := &l.slots[i]
 	l.submit(C.CUV_OP_FREE, 0, s, 0)
-	pointer.Unref(s.token)
-	s.use, s.cell, s.token = slotFree, nil, nil
+	pointer.Unref(C.cuv_cell_token(s.cell))
+	s.use, s.cell = slotFree, nil
 	l.bare = append(l.bare, i)
 }
 

@@ -6,8 +6,8 @@ static void on_timer(uv_timer_t *t);
 
 // Absolute: libuv adds its cached time, however old, to what it is given, so subtracting it cancels out. A timer armed for
 // the millisecond above its due time cannot fire early, because libuv's time is the same clock rounded down.
-static void arm(cuv_cell *c, uint64_t due) {
-  uint64_t at = millisecond_above(due), now = uv_now(&c->loop->uv);
+static void arm(cuv_cell *c, uint64_t due, uint64_t at) {
+  uint64_t now = uv_now(&cuv_loop_of(c)->uv);
   c->due = due;
   int err = uv_timer_start(&c->timer, on_timer, at > now ? at - now : 0, 0);
   if (err != 0) cuv_push(c, CUV_DONE_BUG, err, 0);
@@ -15,9 +15,10 @@ static void arm(cuv_cell *c, uint64_t due) {
 
 // The k-th firing is at origin + k periods; those that were missed merge into this one.
 static void arm_next(cuv_cell *c) {
-  uint64_t now = uv_now(&c->loop->uv) * 1000000, missed = now > c->due ? (now - c->due) / c->period : 0;
-  c->turn = c->loop->turn;
-  arm(c, c->due + (missed + 1) * c->period);
+  uint64_t now = uv_now(&cuv_loop_of(c)->uv) * 1000000, missed = now > c->due ? (now - c->due) / c->period : 0;
+  c->turn = cuv_loop_of(c)->turn;
+  uint64_t due = c->due + (missed + 1) * c->period;
+  arm(c, due, millisecond_above(due));
 }
 
 // libuv orders timers by millisecond, then by start. Timers of one turn and one millisecond stand side by side then, and Go
@@ -30,8 +31,8 @@ static void note_order(cuv_loop *l, const cuv_cell *c) {
 }
 
 static void on_timer(uv_timer_t *t) {
-  cuv_cell *c = (cuv_cell *)t;
-  cuv_loop *l = c->loop;
+  cuv_cell *c = cuv_cell_of(t);
+  cuv_loop *l = cuv_loop_of(c);
   note_order(l, c);
   cuv_push(c, CUV_TIMER, (int32_t)c->turn, c->due);
   if (c->period != 0) arm_next(c);
@@ -40,7 +41,7 @@ static void on_timer(uv_timer_t *t) {
 }
 
 static void open_timer(cuv_cell *c) {
-  int err = uv_timer_init(&c->loop->uv, &c->timer);
+  int err = uv_timer_init(&cuv_loop_of(c)->uv, &c->timer);
   if (err != 0) cuv_push(c, CUV_DONE_BUG, err, 0);
   cuv_opened(c, CUV_TIMER, c->gen);
 }
@@ -52,9 +53,10 @@ void cuv_timer_apply(cuv_cell *c, const cuv_sub *s) {
     return;
   }
   if (!c->open) open_timer(c);
-  if (s->op == CUV_OP_TIMER_SOONER && uv_is_active(&c->handle) && c->due <= c->loop->now + s->arg) return;
-  c->turn = c->loop->turn;
+  if (s->op == CUV_OP_TIMER_SOONER && uv_is_active(&c->handle) && c->due <= cuv_loop_of(c)->now + s->arg) return;
+  c->turn = cuv_loop_of(c)->turn;
   c->period = s->flags & CUV_FLAG_PERIODIC ? s->arg : 0;
   cuv_hide(c, s->flags);
-  arm(c, s->op == CUV_OP_TIMER_AT ? s->arg : c->loop->now + s->arg);
+  uint64_t due = s->op == CUV_OP_TIMER_AT ? s->arg : cuv_loop_of(c)->now + s->arg;
+  arm(c, due, s->arg == 0 ? 0 : millisecond_above(due)); // no delay means this turn, not the next millisecond
 }

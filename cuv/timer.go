@@ -54,8 +54,8 @@ func (t *Timer) Close(l *Loop) {
 // Hide changes whether the running timer is hidden.
 func (t *Timer) Hide(l *Loop, hidden bool) { l.hide(t.slot, hidden) }
 
-// Open reports whether the timer has a handle.
-func (t *Timer) Open() bool { return t.slot != 0 }
+// IsOpen reports whether the timer has a handle.
+func (t *Timer) IsOpen() bool { return t.slot != 0 }
 
 // hide makes a handle leave or enter what keeps a uv_run of somebody else's going.
 func (l *Loop) hide(i int32, hidden bool) {

@@ -7,15 +7,17 @@ type Hook func(b *Base, result any, err error) (newResult any, deliver bool, new
 // Base is the event itself, whatever its type: embed it, implement a [Kind], and call Init before anything else. Do not
 // copy it. Loop goroutine only.
 type Base struct {
-	kind      Kind   // set by Init; kept after disposal, so that errors can still name the event
-	live      *Count // set by Init; nil: the event does not live in a loop
-	hook      Hook   // loop goroutine only
-	callbacks vector // loop goroutine only
-	flags     Flags  // loop goroutine only; never FlagReference
-	refs      int32  // loop goroutine only; 0: disposed, or about to be when the pass under way ends
-	loopRefs  int32  // loop goroutine only; 0: not started
-	notifying bool   // loop goroutine only; from before the hook until the last callback returned
-	disposed  bool   // loop goroutine only; callbacks dropped, DisposeEvent called
+	kind      Kind     // set by Init; kept after disposal, so that errors can still name the event
+	live      *Count   // set by Init; nil: the event does not live in a loop
+	hook      Hook     // loop goroutine only
+	callbacks vector   // loop goroutine only
+	flags     Flags    // loop goroutine only; never FlagReference
+	refs      int32    // loop goroutine only; 0: disposed, or about to be when the pass under way ends
+	loopRefs  int32    // loop goroutine only; 0: not started
+	notifying bool     // loop goroutine only; from before the hook until the last callback returned
+	disposed  bool     // loop goroutine only; callbacks dropped, DisposeEvent called
+	lent      bool     // loop goroutine only; own was given to a subscriber, who may hold it for ever
+	own       Callback // for the first Subscribe, which needs no allocation then
 }
 
 var _ Event = (*Base)(nil)
@@ -31,7 +33,8 @@ func (b *Base) Init(kind Kind, live *Count, flags Flags) {
 	if b.refs > 0 || b.notifying {
 		panic(&UsageError{"event: Base.Init", b.Info() + " is in use", "dispose its last reference first"})
 	}
-	*b = Base{kind: kind, live: live, flags: flags &^ FlagReference, refs: 1}
+	lent, own := b.lent, b.own
+	*b = Base{kind: kind, live: live, flags: flags &^ FlagReference, refs: 1, lent: lent, own: own}
 }
 
 // AsEvent returns b.

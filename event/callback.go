@@ -8,14 +8,14 @@ type Func func(b *Base, cb *Callback, result any, err error)
 // Callback is one subscription: on at most one event at a time. It is reference-counted because the event and whoever
 // waits hold it at once. Make one with [NewCallback], or embed one and call Init. Do not copy it. Loop goroutine only.
 type Callback struct {
-	// Owner is whatever Func needs to find its way back; the package never looks at it.
-	Owner any
-
 	fn      Func            // set by Init
 	dispose func(*Callback) // set by Init; may be nil
 	event   *Base           // loop goroutine only; nil while not subscribed
 	index   int32           // loop goroutine only; place in event's vector, kept right by every move there
 	refs    int32           // loop goroutine only
+
+	// Owner is whatever Func needs to find its way back; the package never looks at it.
+	Owner any
 }
 
 // NewCallback returns a callback with one reference, the caller's. dispose may be nil; otherwise it is called once, when

@@ -63,6 +63,17 @@ func (b *Base) Deactivate() bool {
 	return true
 }
 
+// Activate says that the real thing has begun by itself (a timer that was armed again): the event counts as started once,
+// and StartEvent is not called. It does nothing on an event that is started or closed, and reports whether it did.
+func (b *Base) Activate() bool {
+	if b.loopRefs > 0 || b.live == nil || b.Has(FlagClosed) {
+		return false
+	}
+	b.loopRefs = 1
+	b.countLive(+1)
+	return true
+}
+
 // MarkClosed closes the event: no more subscriptions, no more starts. One that is started is stopped, whatever the number
 // of Starts. Callbacks stay subscribed, references stay valid. It reports whether this call closed it.
 func (b *Base) MarkClosed() bool {

@@ -50,7 +50,12 @@ func (b *Base) subscribe(call string, fn Func) (*Callback, error) {
 	if fn == nil {
 		return nil, &InvalidArgumentError{call, "function", nil, "pass the function to call when the event happens"}
 	}
-	cb := NewCallback(fn, nil)
+	cb := &b.own
+	if b.lent {
+		cb = new(Callback)
+	}
+	b.lent = true
+	cb.Init(fn, nil, nil)
 	if err := b.addCallback(call, cb); err != nil {
 		return nil, err
 	}
@@ -110,7 +115,9 @@ func (b *Base) pass(result any, err error) {
 }
 
 func (b *Base) endNotify() {
-	b.callbacks.finish()
+	if b.callbacks.end > 0 {
+		b.callbacks.finish()
+	}
 	b.notifying = false
 	if b.refs == 0 {
 		b.release()

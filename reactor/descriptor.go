@@ -15,10 +15,10 @@ type descriptor struct {
 	event.NopKind
 	loop    *Loop
 	fd      int
-	file    identity
 	handle  cuv.Poll
 	waiters event.Base
 	closeFD bool
+	gone    bool // the number means another file by now, or nothing
 	leases  int
 
 	watchers [4]int    // started polls by bit of the mask
@@ -31,9 +31,6 @@ type descriptor struct {
 	failure error     // what the user gets to see of it
 }
 
-// identity tells whether a descriptor's number still stands for the same open file.
-type identity struct{ dev, ino uint64 }
-
 // lease is one poll's share in a descriptor. It is an object of its own, so that it can be given back when the poll was
 // collected, without anything that leads to the poll.
 type lease struct {
@@ -43,21 +40,19 @@ type lease struct {
 
 func (d *descriptor) Info() string { return fmt.Sprintf("fd %d", d.fd) }
 
+// errGone is what the polls of a descriptor that was closed under them are told.
+var errGone = cuv.NewError("poll", -int(syscall.EBADF))
+
 // descriptor returns the entry for fd, opened if there is none. An entry whose number means another file by now belongs
 // to a descriptor that was closed without its polls: they are told, and the number starts anew.
 func (l *Loop) descriptor(call string, fd int) (*descriptor, error) {
-	var stat syscall.Stat_t
-	if err := syscall.Fstat(fd, &stat); err != nil {
-		return nil, fmt.Errorf("reactor: %s: fd %d: %w", call, fd, cuv.NewError("fstat", -int(err.(syscall.Errno))))
-	}
-	file := identity{uint64(stat.Dev), uint64(stat.Ino)}
 	if d := l.fds[fd]; d != nil {
-		if d.file == file {
+		if d.handle.SameFile(l.binding) {
 			return d, nil
 		}
 		d.abandon()
 	}
-	d := &descriptor{loop: l, fd: fd, file: file}
+	d := &descriptor{loop: l, fd: fd}
 	d.waiters.Init(d, nil, 0)
 	if err := d.handle.Open(l.binding, d, fd); err != nil {
 		if errors.Is(err, syscall.EPERM) {
@@ -96,12 +91,13 @@ func (d *descriptor) close() {
 	}
 }
 
-// abandon is for a descriptor that was closed while polls were on it.
+// abandon is for a descriptor that was closed while polls were on it. They are told in the next turn, because one of them
+// may be what is running.
 func (d *descriptor) abandon() {
-	d.closeFD = true // nothing of the file that has the number now may be touched
+	d.gone = true
 	d.handle.Close(d.loop.binding, false)
 	delete(d.loop.fds, d.fd)
-	d.fail(cuv.NewError("poll", -int(syscall.EBADF)))
+	_ = d.loop.binding.Poster().Post(func() { d.fail(errGone) })
 }
 
 // count takes a started poll in (+1) or out (-1).
@@ -149,15 +145,10 @@ func (d *descriptor) Complete(status int, payload uint64) {
 
 // diagnose returns nil where the descriptor is alive and whoever waits finds out by its own system call.
 func (d *descriptor) diagnose(status int) error {
-	err := cuv.NewError("poll", status)
-	if !errors.Is(err, syscall.EBADF) {
+	if err := cuv.NewError("poll", status); !errors.Is(err, syscall.EBADF) || !d.handle.SameFile(d.loop.binding) {
 		return err
 	}
-	var stat syscall.Stat_t
-	if syscall.Fstat(d.fd, &stat) == nil && d.file == (identity{uint64(stat.Dev), uint64(stat.Ino)}) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 func (d *descriptor) fail(err error) {

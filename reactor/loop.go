@@ -1,6 +1,7 @@
 package reactor
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 	"sync/atomic"
@@ -18,20 +19,25 @@ type Options struct {
 	// BlockSignal is blocked while the loop waits. libuv accepts only SIGPROF here: under a CPU profile it would end
 	// many waits early.
 	BlockSignal syscall.Signal
+	// YieldEvery is how much loop time may pass before the loop lets other goroutines have the thread once; 0 means 5 ms,
+	// a negative value never. A goroutine that never reschedules is marked by Go's monitor after 10 ms, and from then on
+	// loses its processor at the first system call that is seen.
+	YieldEvery time.Duration
 }
 
 // Loop is a libuv loop and its events. Its methods, and those of its events, are for the goroutine that runs it, except
 // where they say "any goroutine". Close it when it is no longer needed: it owns C memory.
 type Loop struct {
-	binding   *cuv.Loop
-	live      event.Count
-	deadlines wheel
-	fds       map[int]*descriptor
-	signals   map[syscall.Signal]*signalWatch
-	orphans   map[*event.Base]struct{}
-	closed    bool
-	stop      atomic.Bool
-	yielded   uint64 // loop time in ms of the last runtime.Gosched
+	binding    *cuv.Loop
+	live       event.Count
+	deadlines  wheel
+	fds        map[int]*descriptor
+	signals    map[syscall.Signal]*signalWatch
+	orphans    map[*event.Base]struct{}
+	closed     bool
+	stop       atomic.Bool
+	yielded    uint64 // loop time in ms of the last runtime.Gosched
+	yieldEvery uint64 // ms
 }
 
 // New opens a loop. It fails with a *cuv.Error when descriptors or memory have run out, or when an option is not
@@ -48,6 +54,10 @@ func New(opts Options) (*Loop, error) {
 		orphans: map[*event.Base]struct{}{},
 	}
 	l.deadlines.init(l)
+	l.yieldEvery = uint64(cmp.Or(opts.YieldEvery, defaultYield) / time.Millisecond)
+	if opts.YieldEvery < 0 {
+		l.yieldEvery = never
+	}
 	return l, nil
 }
 
@@ -63,6 +73,9 @@ func (l *Loop) Live() int { return l.live.Value() }
 func (l *Loop) Run() error {
 	if l.closed {
 		return l.closedError("Loop.Run")
+	}
+	if l.binding.Dispatching() {
+		return l.dispatching("Loop.Run")
 	}
 	for !l.stop.Swap(false) {
 		if l.live.Value() == 0 && !l.binding.Poster().Pending() && l.binding.Undelivered() == 0 {
@@ -91,27 +104,32 @@ func (l *Loop) turn(call string, block bool) (int, error) {
 	if l.closed {
 		return 0, l.closedError(call)
 	}
-	if n := l.binding.Undelivered(); n > 0 || l.deadlines.interrupted() {
-		block = false
+	if l.binding.Dispatching() {
+		return 0, l.dispatching(call)
 	}
-	l.deadlines.submit()
-	n, err := l.binding.Tick(block)
-	if err != nil {
-		return 0, usage(call, "it was called from a callback of the loop", "return to the loop, or post what shall happen next")
+	n := l.binding.Undelivered()
+	if n == 0 {
+		n = l.advance(block)
 	}
-	l.deadlines.place()
-	l.yield()
 	l.binding.Dispatch()
 	return n, nil
 }
 
-// yieldEvery is in milliseconds. A goroutine that never reschedules is marked by Go's monitor after 10 ms, and from then
-// on loses its processor at the first system call that is seen; a yield in time avoids that. It has to go by time: every
-// turn is ruinous, every so many turns fails when turns are long.
-const yieldEvery = 5
+// advance runs libuv once. What a panic has left from the turn before is dispatched first, without it.
+func (l *Loop) advance(block bool) int {
+	l.deadlines.submit()
+	// It fails on a closed loop and within a dispatch only.
+	n, _ := l.binding.Tick(block)
+	l.deadlines.place()
+	l.yield()
+	return n
+}
 
+const defaultYield = 5 * time.Millisecond
+
+// yield goes by time, because every turn would be ruinous, and every so many turns fails when turns are long.
 func (l *Loop) yield() {
-	if now := l.binding.LoopTime(); now-l.yielded >= yieldEvery {
+	if now := l.binding.LoopTime(); now-l.yielded >= l.yieldEvery {
 		l.yielded = now
 		runtime.Gosched()
 	}
@@ -122,7 +140,7 @@ func (l *Loop) yield() {
 // being closed.
 func (l *Loop) Post(fn func()) error {
 	if fn == nil {
-		return invalid("Loop.Post", "function", nil, "pass the function to run on the loop")
+		return nilFunction("Loop.Post")
 	}
 	if l.binding.Poster().Post(fn) != nil {
 		return l.closedError("Loop.Post")
@@ -180,6 +198,19 @@ func usage(call, problem, fix string) error {
 
 func invalid(call, arg string, got any, legal string) error {
 	return &event.InvalidArgumentError{Call: "reactor: " + call, Arg: arg, Got: got, Legal: legal}
+}
+
+func (l *Loop) dispatching(call string) error {
+	return usage(call, "it was called from a callback of the loop", "return to the loop, or post what shall happen next")
+}
+
+// unmade is for the zero value of a type that has a constructor.
+func unmade(call string) error {
+	return usage(call, "the event was not made by a loop", "make it with the constructor of its type")
+}
+
+func nilFunction(call string) error {
+	return invalid(call, "function", nil, "pass the function to call")
 }
 
 // ErrNotPollable: a descriptor that is always ready, such as a regular file, a directory or /dev/null, cannot be polled.

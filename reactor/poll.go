@@ -85,6 +85,9 @@ func (l *Loop) NewPoll(fd int, mask Readiness, options ...PollOption) (*Poll, er
 // mask, ErrClosed when p or its loop is closed.
 func (p *Poll) NewProxy(mask Readiness) (*PollProxy, error) {
 	const call = "Poll.NewProxy"
+	if p.poll == nil {
+		return nil, unmade(call)
+	}
 	d := p.poll.fd.descriptor
 	if p.Closed() || d.loop.closed {
 		return nil, &event.ClosedError{Call: "reactor: " + call, What: p.Info()}
@@ -116,7 +119,16 @@ func newPoll(d *descriptor, mask Readiness) *Poll {
 	return ref
 }
 
-// FD is the descriptor.
+// OnReady has fn called whenever p happens, with what is ready, and the error if the descriptor was closed under the loop.
+// Errors as for AddCallback; *event.InvalidArgumentError when fn is nil.
+func (p *Poll) OnReady(fn func(ready Readiness, err error)) (*event.Callback, error) {
+	if fn == nil {
+		return nil, nilFunction("Poll.OnReady")
+	}
+	return p.Subscribe(func(_ *event.Base, _ *event.Callback, result any, err error) { fn(result.(Readiness), err) })
+}
+
+// FD is the descriptor. Like Mask and Triggered it is for polls that a loop has made.
 func (p *Poll) FD() int { return p.poll.fd.descriptor.fd }
 
 // Mask is what p watches.
@@ -129,7 +141,9 @@ func (p *Poll) Triggered() Readiness { return p.poll.triggered }
 // touch the descriptor any more, except to close one that it owns. Idempotent, always nil.
 func (p *Poll) Close() error {
 	err := p.reference.Close()
-	p.poll.fd.release()
+	if p.poll != nil {
+		p.poll.fd.release()
+	}
 	return err
 }
 
@@ -140,6 +154,8 @@ func (p *poll) StartEvent() error {
 		return d.loop.closedError("Poll.Start")
 	case p.fd.released:
 		return &event.ClosedError{Call: "reactor: Poll.Start", What: p.Info()}
+	case d.gone:
+		return fmt.Errorf("reactor: Poll.Start: fd %d: %w", d.fd, errGone)
 	}
 	if err := d.waiters.AddCallback(&p.sub); err != nil {
 		return err
@@ -182,6 +198,7 @@ func (p *poll) ready(*event.Base, *event.Callback, any, error) {
 		p.base.MarkClosed()
 	case d.failing:
 		p.fail(d.failure)
+	case d.gone: // told by a pass of its own
 	default:
 		p.match(d.fired)
 	}

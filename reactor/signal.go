@@ -56,6 +56,14 @@ func (l *Loop) NewSignal(num syscall.Signal) (*Signal, error) {
 	return ref, nil
 }
 
+// OnSignal has fn called whenever the signal comes. Errors as for AddCallback; *event.InvalidArgumentError when fn is nil.
+func (s *Signal) OnSignal(fn func(syscall.Signal)) (*event.Callback, error) {
+	if fn == nil {
+		return nil, nilFunction("Signal.OnSignal")
+	}
+	return s.Subscribe(func(_ *event.Base, _ *event.Callback, result any, _ error) { fn(result.(syscall.Signal)) })
+}
+
 // reserved says why a number cannot be watched, or nothing.
 func reserved(num syscall.Signal) string {
 	switch num {
@@ -94,9 +102,10 @@ func (s *signalEvent) StartEvent() error {
 	return nil
 }
 
-// signalWatch returns the watch of a number, opened if it is not.
+// signalWatch returns the watch of a number, opened if it is not, and in force if it was put out of it.
 func (l *Loop) signalWatch(num syscall.Signal, hidden bool) (*signalWatch, error) {
 	if w := l.signals[num]; w != nil {
+		w.handle.Renew(l.binding)
 		return w, nil
 	}
 	w := &signalWatch{loop: l, num: num}

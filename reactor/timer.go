@@ -81,28 +81,36 @@ func (l *Loop) newTimer(call string, kind timerKind, d time.Duration, flags even
 	return ref, nil
 }
 
+// OnFire has fn called whenever t fires. Errors as for AddCallback; *event.InvalidArgumentError when fn is nil.
+func (t *Timer) OnFire(fn func()) (*event.Callback, error) {
+	if fn == nil {
+		return nil, nilFunction("Timer.OnFire")
+	}
+	return t.Subscribe(func(*event.Base, *event.Callback, any, error) { fn() })
+}
+
 // Rearm makes a rearming timer fire d from now, whether it is running, has fired or was stopped; a running one forgets
 // when it was due before. Errors: *event.UsageError for other kinds of timers, *event.InvalidArgumentError when d is
 // negative, ErrClosed when the timer or its loop is closed.
 func (t *Timer) Rearm(d time.Duration) error {
+	if t.timer == nil {
+		return unmade("Timer.Rearm")
+	}
 	if t.Closed() || t.timer.loop.closed {
 		return &event.ClosedError{Call: "reactor: Timer.Rearm", What: t.Info()}
 	}
-	return t.timer.rearm(d)
-}
-
-func (t *timer) rearm(d time.Duration) error {
-	if t.kind != rearming {
-		return usage("Timer.Rearm", "it is a "+t.kind.String(), "make it with NewRearmingTimer")
+	if t.timer.kind != rearming {
+		return usage("Timer.Rearm", "it is a "+t.timer.kind.String(), "make it with NewRearmingTimer")
 	}
 	if d < 0 {
 		return invalid("Timer.Rearm", "delay", d, "it must not be negative")
 	}
-	t.delay = d
-	if t.base.Started() {
-		return t.arm()
+	t.timer.delay = d
+	if err := t.timer.StartEvent(); err != nil {
+		return err
 	}
-	return t.base.Start()
+	t.timer.base.Activate()
+	return nil
 }
 
 func (t *timer) arm() error {
@@ -121,28 +129,37 @@ func nanoseconds(d time.Duration) uint64 {
 	return uint64(d)
 }
 
-// StartEvent takes the loop's own reference, which the end of the timer gives back.
+// StartEvent opens the handle if the timer has none. With the handle goes a reference of the loop's own.
 func (t *timer) StartEvent() error {
 	if t.loop.closed {
 		return t.loop.closedError("Timer.Start")
 	}
+	opens := !t.handle.IsOpen()
 	if err := t.arm(); err != nil {
 		return err
 	}
-	t.base.AddRef()
+	if opens {
+		t.base.AddRef()
+	}
 	return nil
 }
 
-func (t *timer) StopEvent() {
-	t.handle.Close(t.loop.binding)
-	t.base.Dispose()
+func (t *timer) StopEvent() { t.release() }
+
+// release closes the handle and gives the loop's reference back.
+func (t *timer) release() {
+	if t.handle.IsOpen() {
+		t.handle.Close(t.loop.binding)
+		t.base.Dispose()
+	}
 }
 
 func (t *timer) HideEvent(hidden bool) { t.handle.Hide(t.loop.binding, hidden) }
 
 func (t *timer) DisposeEvent() { delete(t.loop.orphans, &t.base) }
 
-// Complete is called when libuv's timer fired.
+// Complete is called when libuv's timer fired. A rearming timer keeps its handle while its callbacks run, and gives it
+// back when none of them has armed it again.
 func (t *timer) Complete(int, uint64) {
 	switch t.kind {
 	case periodic:
@@ -159,12 +176,10 @@ func (t *timer) Complete(int, uint64) {
 	}
 }
 
-// fired ends one life of a timer that does not go on by itself, unless a callback has armed it again.
 func (t *timer) fired() {
 	if !t.base.Started() {
-		t.handle.Close(t.loop.binding)
+		t.release()
 	}
-	t.base.Dispose()
 }
 
 func (t *timer) LoopClosing() { t.base.MarkClosed() }

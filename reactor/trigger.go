@@ -35,11 +35,19 @@ func (l *Loop) NewTrigger() (*Trigger, error) {
 	return ref, nil
 }
 
+// OnFire has fn called whenever t happens. Errors as for AddCallback; *event.InvalidArgumentError when fn is nil.
+func (t *Trigger) OnFire(fn func()) (*event.Callback, error) {
+	if fn == nil {
+		return nil, nilFunction("Trigger.OnFire")
+	}
+	return t.Subscribe(func(*event.Base, *event.Callback, any, error) { fn() })
+}
+
 // Fire makes the trigger happen on the loop's goroutine; on one that is not started, as soon as it is. Any goroutine may
 // call it, at any time; once the trigger or the loop is closed it does nothing.
 func (t *Trigger) Fire() {
 	// The one that finds it unfired sends; the others merge with it.
-	if !t.trigger.fired.Swap(true) {
+	if t.trigger != nil && !t.trigger.fired.Swap(true) {
 		t.trigger.handle.Send()
 	}
 }

@@ -48,7 +48,8 @@ if [ ! -d "$out" ]; then
 	rm -rf "$tmp"
 	mkdir -p "$tmp/obj"
 	compile >"$log" 2>&1 ||
-		die "does not compile with $cc: $(grep -m 1 error "$log") (Debian: apt-get install gcc libc6-dev; details: build/libuv-build.log)"
+		die "does not compile with $cc: $(grep -m 1 error "$log")" \
+			"(Debian: apt-get install gcc libc6-dev; details: build/libuv-build.log)"
 	ar rcs "$tmp/libuv.a" "$tmp"/obj/*.o
 	rm -r "$tmp/obj"
 	cp -R "$src/include" "$tmp"

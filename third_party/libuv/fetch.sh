@@ -25,14 +25,18 @@ fail() {
 	return 1
 }
 
-matches() { (cd "$1" && sha256sum --status -c "$manifest") 2>/dev/null; }
+# A file too many counts as well: a stray header would shadow the system's.
+matches() {
+	(cd "$1" && sha256sum --status -c "$manifest" && [ "$(find . ! -type d | wc -l)" -eq "$(wc -l <"$manifest")" ]) 2>/dev/null
+}
 first_mismatch() { (cd "$1" && sha256sum --quiet -c "$manifest") 2>/dev/null | sed -n '1s/: FAILED.*//p'; }
 
 # keep FOLDER ROUTE
 keep() {
 	rm -rf "$work/keep"
 	mkdir "$work/keep"
-	(cd "$1" && cut -c67- "$manifest" | xargs cp --parents -t "$work/keep") 2>>"$log" || : # the manifest tells what is missing
+	# A file that is missing here fails the check below, which names it.
+	(cd "$1" && cut -c67- "$manifest" | xargs cp --parents -t "$work/keep") 2>>"$log" || :
 	matches "$work/keep" || fail "$2: $(first_mismatch "$work/keep") does not match MANIFEST.sha256" || return
 	rm -rf "$src"
 	mv "$work/keep" "$src"
@@ -43,7 +47,8 @@ from_tarball() {
 	[ -r "$1" ] || fail "$2: there is no such file" || return
 	rm -rf "$work/tree"
 	mkdir "$work/tree"
-	tar -xf "$1" -C "$work/tree" --strip-components=1 --no-same-owner 2>>"$log" || fail "$2: not a complete tar archive" || return
+	tar -xf "$1" -C "$work/tree" --strip-components=1 --no-same-owner 2>>"$log" ||
+		fail "$2: not a complete tar archive" || return
 	keep "$work/tree" "$2"
 }
 
@@ -99,7 +104,7 @@ from_apt() {
 from_git() {
 	command -v git >/dev/null || fail "git: there is no git" || return
 	rm -rf "$work/tree"
-	GIT_TERMINAL_PROMPT=0 timeout 300 git -c advice.detachedHead=false clone --depth 1 --branch "v$version" "$upstream" "$work/tree" \
+	GIT_TERMINAL_PROMPT=0 timeout 300 git clone --depth 1 --branch "v$version" "$upstream" "$work/tree" \
 		>>"$log" 2>&1 </dev/null || fail "git: $upstream cannot be cloned" || return
 	keep "$work/tree" "git"
 }
@@ -107,7 +112,7 @@ from_git() {
 if matches "$src"; then
 	exit 0
 fi
-[ ! -d "$src" ] || say "${src#"$PWD"/}/$(first_mismatch "$src") does not match MANIFEST.sha256: fetching all of it again"
+[ ! -d "$src" ] || say "${src#"$PWD"/}/$(first_mismatch "$src") does not match MANIFEST.sha256: fetching all again"
 trap 'rm -rf "$work"' EXIT
 rm -rf "$work"
 mkdir -p "$work"
@@ -117,6 +122,7 @@ if [ -n "${LIBUV_TARBALL-}" ]; then
 		die "$failed. Name a tarball of libuv $version, or unset LIBUV_TARBALL to fetch it"
 else
 	from_apt || from_git ||
-		die "cannot fetch version $version ($failed). Bring a tarball of it and run: make vendor LIBUV_TARBALL=/path/to/it (details: build/libuv-fetch.log)"
+		die "cannot fetch version $version ($failed). Bring a tarball of it and run:" \
+			"make vendor LIBUV_TARBALL=/path/to/it (details: build/libuv-fetch.log)"
 fi
 rm "$log"

@@ -17,7 +17,7 @@ check_tools() {
 	want=$(sed -n 's/^go //p' "$root/go.mod")
 	how="install Go $want or newer (https://go.dev/dl/) and put it on PATH"
 	need go "$how"
-	have=$(cd "$root" && go env GOVERSION 2>/dev/null) || have="of an older version"
+	have=$(cd "$root" && go env GOVERSION 2>/dev/null) || have="an older version"
 	printf 'go%s\n%s\n' "$want" "$have" | sort -CV || die "go is $have, which is too old: $how"
 	cc=$(go env CC)
 	need "${cc%% *}" "install a C compiler (Debian: apt-get install gcc libc6-dev), or set CC"
@@ -51,6 +51,5 @@ shift
 # What pkg-config says is no part of the key of Go's build cache, so a package
 # compiled against one libuv would be taken for another. These flags are.
 export CGO_CPPFLAGS="-DUVASYNC_LIBUV=$id ${CGO_CPPFLAGS-}"
-# Without it, Go leaves cgo files out in silence when it cross-compiles.
-export CGO_ENABLED=1
+export CGO_ENABLED=1 # whatever the environment says: without cgo there is nothing to build
 exec "$@"

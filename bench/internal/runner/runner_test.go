@@ -1,0 +1,100 @@
+package runner
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/bench/internal/cases"
+	"github.com/uvasync/uvasync/bench/internal/measure"
+	"github.com/uvasync/uvasync/bench/raw"
+	"github.com/uvasync/uvasync/cuv"
+	"github.com/uvasync/uvasync/reactor"
+)
+
+func fake(ours, baseline func() measure.Sample) cases.Case {
+	return cases.Case{
+		Name: "fake",
+		Per:  func(w measure.Work) uint64 { return w.Events },
+		Ours: func() (measure.Sample, error) { return ours(), nil },
+		Raw:  func() (measure.Sample, error) { return baseline(), nil },
+	}
+}
+
+func TestRunAlternatesAndDropsTheFirstRound(t *testing.T) {
+	var order string
+	sample := measure.Sample{Wall: 1_000_000, CPU: 500, Work: measure.Work{Events: 10}}
+	all, err := Run(fake(
+		func() measure.Sample { order += "o"; sample.Wall /= 2; return sample },
+		func() measure.Sample {
+			order += "b"
+			return measure.Sample{Wall: 1000, CPU: 100, Work: measure.Work{Events: 10}}
+		},
+	), 3)
+	require.NoError(t, err)
+	assert.Equal(t, "ob"+"bo"+"ob"+"bo", order)
+	wall := all[cases.Wall]
+	assert.Equal(t, []float64{25_000, 12_500, 6_250}, wall.Ours)
+	assert.Equal(t, []float64{100, 100, 100}, wall.Baseline)
+	assert.Equal(t, 125.0, wall.Ratio())
+	assert.Equal(t, []float64{5, 5, 5}, all[cases.CPU].Ratios())
+}
+
+func TestRunRefusesUnequalWork(t *testing.T) {
+	_, err := Run(fake(
+		func() measure.Sample { return measure.Sample{Wall: 1, Work: measure.Work{Events: 10}} },
+		func() measure.Sample { return measure.Sample{Wall: 1, Work: measure.Work{Events: 11}} },
+	), 1)
+	assert.EqualError(t, err, "unequal work: events 10 and 11 (slack 0)")
+}
+
+func TestRunNamesTheSideThatFailed(t *testing.T) {
+	broken := errors.New("broken")
+	c := fake(func() measure.Sample { return measure.Sample{} }, nil)
+	c.Raw = func() (measure.Sample, error) { return measure.Sample{}, broken }
+	_, err := Run(c, 1)
+	assert.ErrorIs(t, err, broken)
+	assert.EqualError(t, err, "baseline: broken")
+}
+
+// Run itself refuses a round in which the two sides did not do the same.
+func TestBothSidesOfEveryCaseDoTheSameWork(t *testing.T) {
+	require.NoError(t, onlyOpenAndClose(), "what the process opens once and keeps is not to count")
+	fds := openFiles(t)
+	for _, c := range cases.List(200) {
+		t.Run(c.Name, func(t *testing.T) {
+			all, err := Run(c, 1)
+			if errors.Is(err, raw.ErrNoVirtualClock) {
+				t.Skip(err)
+			}
+			require.NoError(t, err)
+			for clock, f := range all {
+				assert.Positive(t, f.Ours[0], clock)
+				assert.Positive(t, f.Baseline[0], clock)
+			}
+		})
+	}
+	for kind, n := range cuv.ProcessHandles() {
+		assert.Equal(t, n.Opened, n.Closed, "%v handles opened and closed", kind)
+	}
+	assert.Equal(t, fds, openFiles(t), "open files")
+}
+
+func onlyOpenAndClose() error {
+	loop, err := reactor.New(reactor.Options{})
+	if err != nil {
+		return err
+	}
+	_, err = raw.TickEmpty(1)
+	return errors.Join(err, loop.Close())
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	require.NoError(t, err)
+	return len(entries)
+}

@@ -1,0 +1,5 @@
+//go:build !race && !asan
+
+package reactor_test
+
+const sanitized = false
