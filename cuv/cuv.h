@@ -140,7 +140,7 @@ int cuv_loop_close(cuv_loop *l);
 void cuv_loop_free(cuv_loop *l);
 void cuv_grow_submissions(cuv_loop *l);
 void cuv_flush(cuv_loop *l, uint32_t nsub);
-uint32_t cuv_tick(cuv_loop *l, uint32_t nsub, int block);
+uint32_t cuv_tick(uintptr_t loop, uint32_t nsub, int block); // a number, because cgo examines pointers at every call
 void cuv_wake_close(cuv_loop *l);
 int cuv_wake(cuv_loop *l);
 void cuv_count_handles(cuv_loop *l, uint64_t *counts);

@@ -24,8 +24,8 @@ type Options struct {
 
 // Owner is told what happened to the handle that it opened, on the loop's goroutine.
 type Owner interface {
-	// Complete delivers one completion: a timer that fired, a poll's readiness as payload, or a failure as a negative
-	// status that NewError describes.
+	// Complete delivers one completion: a timer that fired, a signal or an async that came, or what a poll found: its
+	// readiness as payload, or a failure as a negative status that NewError describes. Others' status means nothing.
 	Complete(status int, payload uint64)
 	// LoopClosing is called once when the loop is closed while the handle is open; the loop closes the handle itself.
 	LoopClosing()
@@ -174,7 +174,7 @@ func (l *Loop) tick(block bool) int {
 	}
 	n := l.nsub
 	l.nsub = 0
-	completions := int(C.cuv_tick(l.c, C.uint32_t(n), sleep))
+	completions := int(C.cuv_tick(C.uintptr_t(uintptr(unsafe.Pointer(l.c))), C.uint32_t(n), sleep))
 	if block {
 		l.poster.awake()
 	}
@@ -200,27 +200,24 @@ func (l *Loop) Dispatch() {
 	for l.next < len(l.done) {
 		d := &l.done[l.next]
 		l.next++
-		l.deliver(d)
-	}
-	l.poster.run()
-}
-
-func (l *Loop) deliver(d *C.cuv_done) {
-	switch d.kind {
-	case C.CUV_TIMER: // its status is taken by the turn
-		if s := &l.slots[d.slot]; s.gen == uint32(d.gen) {
-			s.owner.Complete(0, uint64(d.payload))
+		if d.kind >= C.CUV_KINDS {
+			l.deliverOwn(d)
+			continue
 		}
-	case C.CUV_DONE_CLOSED:
-		l.release(int32(d.slot))
-	case C.CUV_DONE_BUG:
-		panic(fmt.Sprintf("bug: libuv refused what cannot fail: %v", NewError("submission", int(d.status))))
-	default:
 		// Another generation means that the handle was stopped, restarted or closed after this was recorded.
 		if s := &l.slots[d.slot]; s.gen == uint32(d.gen) {
 			s.owner.Complete(int(d.status), uint64(d.payload))
 		}
 	}
+	l.poster.run()
+}
+
+// deliverOwn takes the completions that are for the loop itself.
+func (l *Loop) deliverOwn(d *C.cuv_done) {
+	if d.kind == C.CUV_DONE_BUG {
+		panic(fmt.Sprintf("bug: libuv refused what cannot fail: %v", NewError("submission", int(d.status))))
+	}
+	l.release(int32(d.slot))
 }
 
 // sortTimers puts timers that were started in one turn and are due in one millisecond in the order of their delays; in

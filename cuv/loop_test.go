@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/cuv"
+	"github.com/uvasync/uvasync/internal/child"
 	"github.com/uvasync/uvasync/internal/foreign"
 )
 
@@ -67,8 +68,8 @@ func TestLoop_EverythingAnswersAfterClose(t *testing.T) {
 	poll.Watch(l, cuv.Readable, true, false)
 	poll.Close(l, true)
 	assert.NotPanics(t, func() { nonblocking(t, r) }, "the descriptor is still the caller's")
-	assert.False(t, async.Send())
 	async.Close(l)
+	assert.False(t, async.Send())
 	timer.Hide(l, true)
 	async.Hide(l, true)
 	l.Flush()
@@ -84,6 +85,17 @@ func TestLoop_EverythingAnswersAfterClose(t *testing.T) {
 	for _, k := range cuv.Kinds {
 		assert.Zero(t, l.Handles(k))
 	}
+}
+
+// Nobody is obliged to close the handle from LoopClosing, and senders know nothing of the loop.
+func TestAsync_SendAfterTheLoopClosedIt(t *testing.T) {
+	child.Pass(t, func() {
+		l := newLoop(t)
+		var async cuv.Async
+		require.NoError(t, async.Open(l, &owner{}, false))
+		require.NoError(t, l.Close())
+		assert.False(t, async.Send(), "its memory is gone")
+	})
 }
 
 func TestLoop_REACT19_CloseDrainsWhatIsClosing(t *testing.T) {

@@ -6,18 +6,26 @@ type Hook func(b *Base, result any, err error) (newResult any, deliver bool, new
 
 // Base is the event itself, whatever its type: embed it, implement a [Kind], and call Init before anything else. Do not
 // copy it. Loop goroutine only.
+//
+// What a notification of an event with one callback reads is in its first cache line.
 type Base struct {
-	kind      Kind     // set by Init; kept after disposal, so that errors can still name the event
-	live      *Count   // set by Init; nil: the event does not live in a loop
-	hook      Hook     // loop goroutine only
-	callbacks vector   // loop goroutine only
-	flags     Flags    // loop goroutine only; never FlagReference
-	refs      int32    // loop goroutine only; 0: disposed, or about to be when the pass under way ends
-	loopRefs  int32    // loop goroutine only; 0: not started
-	notifying bool     // loop goroutine only; from before the hook until the last callback returned
-	disposed  bool     // loop goroutine only; callbacks dropped, DisposeEvent called
-	lent      bool     // loop goroutine only; own was given to a subscriber, who may hold it for ever
-	own       Callback // for the first Subscribe, which needs no allocation then
+	kind      Kind      // set by Init; kept after disposal, so that errors can still name the event
+	live      *Count    // set by Init; nil: the event does not live in a loop
+	only      *Callback // loop goroutine only; the callback, while more is nil
+	more      *more     // loop goroutine only; nil while there was neither a second callback nor a hook
+	flags     Flags     // loop goroutine only; never FlagReference
+	refs      int32     // loop goroutine only; 0: disposed, or about to be when the pass under way ends
+	loopRefs  int32     // loop goroutine only; 0: not started
+	notifying bool      // loop goroutine only; from before the hook until the last callback returned
+	disposed  bool      // loop goroutine only; callbacks dropped, DisposeEvent called
+	lent      bool      // loop goroutine only; own was given to a subscriber, who may hold it for ever
+	own       Callback  // for the first Subscribe, which needs no allocation then
+}
+
+// more is what few events need: several callbacks, or a hook.
+type more struct {
+	vector
+	hook Hook
 }
 
 var _ Event = (*Base)(nil)

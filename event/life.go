@@ -121,12 +121,11 @@ func (b *Base) release() {
 		return
 	}
 	b.disposed = true
-	b.hook = nil
 	if !b.Has(FlagNoFree) {
 		// Deferred, because a dispose function that panics must not keep the handle open.
 		defer b.kind.DisposeEvent()
 	}
-	callbacks := b.callbacks.take()
+	callbacks := b.takeCallbacks()
 	for _, cb := range callbacks {
 		cb.event = nil // all, before the first dispose function can call back into b
 	}

@@ -115,7 +115,8 @@ func TestBase_EVT06_OnlyTheLastDisposeReleases(t *testing.T) {
 	assert.Zero(t, e.live.Value())
 	assert.Zero(t, e.Callbacks())
 	assert.Equal(t, [3]int{1, 1, 1}, [3]int{dropped, e.kind.stopped, e.kind.disposed})
-	assert.Nil(t, e.callbacks.items)
+	assert.Nil(t, e.only)
+	assert.Nil(t, e.more)
 	assert.Nil(t, cb.Event())
 
 	e.AddRef()

@@ -26,7 +26,7 @@ func (b *Base) addCallback(call string, cb *Callback) error {
 	}
 	cb.Retain()
 	cb.event = b
-	b.callbacks.add(cb)
+	b.insert(cb)
 	return nil
 }
 
@@ -36,7 +36,7 @@ func (b *Base) DelCallback(cb *Callback) bool {
 	if cb == nil || cb.event != b {
 		return false
 	}
-	b.callbacks.remove(cb.index)
+	b.remove(cb)
 	cb.event = nil
 	cb.Release()
 	return true
@@ -63,11 +63,67 @@ func (b *Base) subscribe(call string, fn Func) (*Callback, error) {
 	return cb, nil
 }
 
+func (b *Base) insert(cb *Callback) {
+	if b.more == nil && b.only == nil {
+		b.only = cb
+		return
+	}
+	b.extend()
+	b.more.add(cb)
+}
+
+// extend makes room for more than one callback. There is no way back: an event that had several will have them again.
+func (b *Base) extend() {
+	if b.more != nil {
+		return
+	}
+	b.more = &more{}
+	if b.only != nil {
+		b.more.add(b.only)
+		b.only = nil
+	}
+}
+
+func (b *Base) remove(cb *Callback) {
+	if b.more == nil {
+		b.only = nil
+		return
+	}
+	b.more.remove(cb.index)
+}
+
+// takeCallbacks empties the event and returns what was in it. No pass may be under way.
+func (b *Base) takeCallbacks() (all []*Callback) {
+	switch {
+	case b.more != nil:
+		all = b.more.items
+	case b.only != nil:
+		all = []*Callback{b.only}
+	}
+	b.only, b.more = nil, nil
+	return all
+}
+
 // Callbacks returns how many callbacks are subscribed.
-func (b *Base) Callbacks() int { return b.callbacks.len() }
+func (b *Base) Callbacks() int {
+	switch {
+	case b.more != nil:
+		return b.more.len()
+	case b.only != nil:
+		return 1
+	}
+	return 0
+}
 
 // SetNotifyHook makes hook see every notification before the callbacks (EVT-18); nil removes it.
-func (b *Base) SetNotifyHook(hook Hook) { b.hook = hook }
+func (b *Base) SetNotifyHook(hook Hook) {
+	if hook != nil {
+		b.extend()
+	}
+	if b.more != nil {
+		b.more.hook = hook
+	}
+}
 
 // Notify says that the event happened: it runs the hook, then calls every callback that was subscribed when it began and
 // has not been removed since, once, in the order of subscription as far as no removal changed that (EVT-09). All see the
@@ -81,42 +137,38 @@ func (b *Base) Notify(result any, err error) error {
 	if b.notifying {
 		return b.nestedError()
 	}
-	v := &b.callbacks
-	if b.hook == nil && len(v.items) == 0 {
+	cb, m := b.only, b.more
+	if cb == nil && (m == nil || m.hook == nil && len(m.items) == 0) {
 		return nil
 	}
 	b.notifying = true
 	// Without it, a panic would leave behind a pass that looks like one under way, and the event would be lost.
 	defer b.endNotify()
-	if b.hook == nil && len(v.items) == 1 {
-		// Most notifications are like this, and the general pass would cost them as much as the call itself. They need
-		// no regions: the only one is called already, and whatever is added waits.
-		cb := v.items[0]
+	if m == nil {
 		cb.fn(b, cb, result, err)
 		return nil
 	}
-	b.pass(result, err)
+	m.pass(b, result, err)
 	return nil
 }
 
 // pass runs the hook and calls the callbacks.
-func (b *Base) pass(result any, err error) {
-	v := &b.callbacks
-	v.begin()
-	if b.hook != nil {
+func (m *more) pass(b *Base, result any, err error) {
+	m.begin()
+	if m.hook != nil {
 		var deliver bool
-		if result, deliver, err = b.hook(b, result, err); !deliver {
+		if result, deliver, err = m.hook(b, result, err); !deliver {
 			return
 		}
 	}
-	for cb := v.step(); cb != nil; cb = v.step() {
+	for cb := m.step(); cb != nil; cb = m.step() {
 		cb.fn(b, cb, result, err)
 	}
 }
 
 func (b *Base) endNotify() {
-	if b.callbacks.end > 0 {
-		b.callbacks.finish()
+	if b.more != nil {
+		b.more.finish()
 	}
 	b.notifying = false
 	if b.refs == 0 {

@@ -573,7 +573,8 @@ func TestBase_TenThousandCallbacks(t *testing.T) {
 	assert.Equal(t, n/4, seen)
 	assert.Zero(t, e.Callbacks())
 	e.Dispose()
-	assert.Nil(t, e.callbacks.items)
+	assert.Nil(t, e.only)
+	assert.Nil(t, e.more)
 }
 
 func TestBase_InitTwiceIsRefusedWhileInUse(t *testing.T) {

@@ -12,26 +12,16 @@ package event
 // called, takes the empty place. So a removal is one move, wherever it happens, and the common case, each callback
 // removing itself when it is called, does not disturb the order of the rest.
 //
-// Between passes, and while an event calls its only callback, called, next and end are 0: all callbacks count as added,
-// and a removal swaps with the last.
+// Between passes called, next and end are 0: all callbacks count as added, and a removal swaps with the last.
 type vector struct {
-	items             []*Callback  // loop goroutine only
-	first             [1]*Callback // loop goroutine only; where items begins: most events have one callback
-	called, next, end int32        // loop goroutine only; all 0 between passes
+	items             []*Callback // loop goroutine only
+	called, next, end int32       // loop goroutine only; all 0 between passes
 }
 
 func (v *vector) len() int { return len(v.items) - int(v.next-v.called) }
 
 func (v *vector) add(cb *Callback) {
-	n := len(v.items)
-	switch {
-	case v.items == nil:
-		v.items = v.first[:0]
-	case n == 1 && cap(v.items) == 1:
-		v.items = append(make([]*Callback, 0, 4), v.first[0])
-		v.first[0] = nil // nothing will look there again, and it must not keep the callback from being collected
-	}
-	cb.index = int32(n)
+	cb.index = int32(len(v.items))
 	v.items = append(v.items, cb)
 }
 
@@ -94,11 +84,4 @@ func (v *vector) closeGap() {
 		n++
 	}
 	v.items = v.items[:n]
-}
-
-// take empties the vector and returns what was in it; the caller clears that. No pass may be under way.
-func (v *vector) take() []*Callback {
-	items := v.items
-	v.items = nil
-	return items
 }

@@ -135,6 +135,11 @@ func (l *Loop) yield() {
 	}
 }
 
+// Flush applies at once what was started, stopped and closed since the last turn, instead of in the next one: for
+// descriptors that the loop owns and that are wanted back now, because there are no more (EMFILE). On a closed loop it
+// does nothing.
+func (l *Loop) Flush() { l.binding.Flush() }
+
 // Post has fn run on the loop's goroutine, in the order of the calls. Any goroutine may call it, at any time. What was
 // accepted runs, at the latest in Close. Errors: *event.InvalidArgumentError when fn is nil, ErrClosed once the loop is
 // being closed.

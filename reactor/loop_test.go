@@ -632,3 +632,20 @@ func TestLoop_DescriptorsHaveRunOut(t *testing.T) {
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 	})
 }
+
+// A turn that starts a poll must not come back empty-handed: each such turn would cost two.
+func TestLoop_BlockingTickSleepsAlsoWhenAPollWasJustStarted(t *testing.T) {
+	l := newLoop(t)
+	r, w := pipe(t)
+	p := newPoll(t, l, r, readable)
+	on(t, p, func() { read(t, r); require.NoError(t, p.Stop()) })
+	for range 5 {
+		require.NoError(t, p.Start())
+		timer := time.AfterFunc(2*ms, func() { _ = writeByte(w.fd, []byte("x")) })
+		n, err := l.Tick(true)
+		timer.Stop()
+		require.NoError(t, err)
+		require.Equal(t, 1, n, "it waits until something happens")
+		require.False(t, p.Started())
+	}
+}

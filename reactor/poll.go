@@ -28,10 +28,12 @@ const allReadiness = Readable | Writable | Disconnect | Prioritized
 // number of polls may watch the same descriptor on a loop; they share one uv_poll_t, and each is told only about its own
 // (REACT-12). The result given to callbacks is the [Readiness] that came true.
 //
-// A poll that happens and has no callback is stopped, because the descriptor would stay ready. An error of the descriptor
-// stops all its polls and tells each that everything it watched is ready, so that it retries its own system call and gets
-// that call's error; it can be started again (REACT-21). With the error EBADF instead, the descriptor was closed under
-// the loop: close the polls before the descriptor.
+// A poll that happens and has no callback is stopped, because the descriptor would stay ready.
+//
+// An error of the descriptor (a reset, a broken pipe, a pending ICMP error) stops all its polls. Each is told that
+// everything it watched is ready, with no error: it retries its own system call, gets that call's error, and may start
+// again (REACT-21). So a callback that goes on reading after a read has succeeded checks Started. With the error EBADF,
+// the descriptor was closed under the loop: close the polls before the descriptor.
 type Poll struct {
 	reference
 	poll *poll
@@ -52,7 +54,8 @@ type poll struct {
 // PollOption is an option of NewPoll.
 type PollOption func(*descriptor)
 
-// CloseFD makes the loop the owner of the descriptor: it is closed when the last poll on it is.
+// CloseFD makes the loop the owner of the descriptor, unless NewPoll fails: it is closed in the turn after the last poll
+// on it was closed, or in [Loop.Flush].
 func CloseFD() PollOption { return func(d *descriptor) { d.closeFD = true } }
 
 // NewPoll makes an event for the readiness of a descriptor, which becomes non-blocking for everybody who shares it, other

@@ -15,12 +15,12 @@ import (
 // could have to touch at once.
 type reference struct {
 	event.Reference
-	cleanup runtime.Cleanup
+	cleanup *runtime.Cleanup // nil for the events that need none
 }
 
 // Close closes the event: it is stopped, its handle closes, nobody is called any more. Idempotent, always nil.
 func (r *reference) Close() error {
-	r.cleanup.Stop()
+	r.unwatch()
 	err := r.Reference.Close()
 	runtime.KeepAlive(r)
 	return err
@@ -29,7 +29,7 @@ func (r *reference) Close() error {
 // Dispose drops this reference without stopping the event: one that is started goes on until it ends or the loop does.
 // Every later call on the reference answers ErrClosed. Idempotent.
 func (r *reference) Dispose() {
-	r.cleanup.Stop()
+	r.unwatch()
 	r.Reference.Dispose()
 	runtime.KeepAlive(r)
 }
@@ -47,10 +47,18 @@ type gone struct {
 // that may be started for ever, and those with a descriptor.
 func (r *reference) watch(l *Loop, fd *lease) {
 	g := gone{l.binding.Poster(), weak.Make(l), weak.Make(r.Target()), fd}
-	r.cleanup = runtime.AddCleanup(r, func(g gone) {
+	cleanup := runtime.AddCleanup(r, func(g gone) {
 		// A closed loop has nothing to be told.
 		_ = g.poster.Post(g.tell)
 	}, g)
+	r.cleanup = &cleanup
+}
+
+func (r *reference) unwatch() {
+	if r.cleanup != nil {
+		r.cleanup.Stop()
+		r.cleanup = nil
+	}
 }
 
 func (g gone) tell() {

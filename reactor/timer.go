@@ -30,12 +30,13 @@ func (k timerKind) String() string {
 	return [...]string{"timer", "periodic timer", "rearming timer"}[k]
 }
 
+// timer is two cache lines long.
 type timer struct {
 	event.NopKind
 	base   event.Base
 	loop   *Loop
-	handle cuv.Timer
 	delay  time.Duration
+	handle cuv.Timer
 	kind   timerKind
 }
 
@@ -106,11 +107,16 @@ func (t *Timer) Rearm(d time.Duration) error {
 		return invalid("Timer.Rearm", "delay", d, "it must not be negative")
 	}
 	t.timer.delay = d
-	if err := t.timer.StartEvent(); err != nil {
-		return err
+	return t.timer.rearm()
+}
+
+// rearm is the way that a timer which is armed again and again from its own callback takes: its handle is open.
+func (t *timer) rearm() error {
+	if !t.handle.IsOpen() {
+		return t.base.Start()
 	}
-	t.timer.base.Activate()
-	return nil
+	t.base.Activate()
+	return t.handle.Start(t.loop.binding, t, nanoseconds(t.delay), t.base.Has(event.FlagHidden))
 }
 
 func (t *timer) arm() error {

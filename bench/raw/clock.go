@@ -38,6 +38,9 @@ func StartVirtualClock() error {
 // StopVirtualClock gives the real clock back.
 func StopVirtualClock() { atomic.StoreUint64(virtual, 0) }
 
+// VirtualClock reports whether the virtual clock is on.
+func VirtualClock() bool { return atomic.LoadUint64(virtual) != 0 }
+
 // Advance moves the virtual clock. Only while it is on, and only by the
 // goroutine that turns the loop: it is a plain store on both sides.
 func Advance(d time.Duration) { *virtual += uint64(d) }

@@ -7,13 +7,20 @@ import (
 	"runtime"
 
 	"github.com/uvasync/uvasync/bench/internal/measure"
+	"github.com/uvasync/uvasync/bench/raw"
 	"github.com/uvasync/uvasync/cuv"
 	"github.com/uvasync/uvasync/reactor"
 )
 
 // onLoop opens a loop for one round, and closes it again.
 func onLoop(fn func(*reactor.Loop, *measure.Sample) error) (s measure.Sample, err error) {
-	loop, err := reactor.New(reactor.Options{})
+	opts := reactor.Options{}
+	if raw.VirtualClock() {
+		// The loop yields to other goroutines by its own time, which would be as many times too often as the virtual clock
+		// runs ahead of the real one.
+		opts.YieldEvery = -1
+	}
+	loop, err := reactor.New(opts)
 	if err != nil {
 		return s, err
 	}
