@@ -23,6 +23,7 @@ func (a *Async) Open(l *Loop, owner Owner, hidden bool) error {
 		return NewError("uv_async_init", int(code))
 	}
 	a.slot = i
+	l.asyncs[a] = struct{}{}
 	a.mu.Lock()
 	a.cell = l.slots[i].cell
 	a.mu.Unlock()
@@ -42,6 +43,7 @@ func (a *Async) Close(l *Loop) {
 	a.mu.Lock()
 	a.cell = nil
 	a.mu.Unlock()
+	delete(l.asyncs, a)
 	if l.holds(a.slot) {
 		l.closeSlot(a.slot, 0)
 	}

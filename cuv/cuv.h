@@ -85,6 +85,7 @@ typedef struct {
   uint32_t disorder;     // timers of one turn and one millisecond came in the wrong order
   cuv_done_buffer done[2];
   uintptr_t slots;       // address of Go's slots, each of CUV_SLOT_SIZE: for prefetching only
+  struct cuv_block *blocks; // of cells
   cuv_cell_list paused;  // polls that wait for the next flush to go on, see on_poll
   uint32_t writing;      // the buffer that callbacks append to; Go reads the other
   uint32_t last_turn;    // of the timer that was appended last
@@ -151,6 +152,8 @@ uint32_t cuv_grown(uint32_t cap);
 void cuv_totals(uint64_t *opened, uint64_t *closed);
 cuv_cell *cuv_cell_new(cuv_loop *l, uint32_t slot, void *token);
 void *cuv_cell_token(cuv_cell *c);
+void cuv_cell_free(cuv_cell *c);
+void cuv_blocks_free(cuv_loop *l);
 void cuv_opened(cuv_cell *c, cuv_kind kind, uint32_t gen);
 void cuv_hide(cuv_cell *c, uint16_t flags);
 void cuv_close(cuv_cell *c, uint16_t flags);

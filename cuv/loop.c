@@ -93,7 +93,7 @@ static void apply(const cuv_sub *s) {
     cuv_close(c, s->flags);
     break;
   case CUV_OP_FREE:
-    free(c);
+    cuv_cell_free(c);
     break;
   }
 }
@@ -116,20 +116,14 @@ void cuv_flush(cuv_loop *l, uint32_t nsub) {
   }
 }
 
-// A blocking turn sleeps only when nothing is due: libuv before 1.45 would fire a due timer first and then sleep with none
-// left. The loop's cached time may be old by as much as Go took to dispatch, hence the update.
-static uv_run_mode run_mode(cuv_loop *l, int block) {
-  if (!block) return UV_RUN_NOWAIT;
-  uv_update_time(&l->uv);
-  return uv_backend_timeout(&l->uv) == 0 ? UV_RUN_NOWAIT : UV_RUN_ONCE;
-}
-
 uint32_t cuv_tick(uintptr_t loop, uint32_t nsub, int block) {
   cuv_loop *l = (cuv_loop *)loop;
   cuv_flush(l, nsub);
   // Records of an earlier flush that nobody has read yet must not wait for the next event.
   if (l->done[l->writing].len != 0) block = 0;
-  uv_run(&l->uv, run_mode(l, block));
+  // The loop's cached time may be old by as much as Go took to dispatch, and libuv would sleep that much too long.
+  if (block) uv_update_time(&l->uv);
+  uv_run(&l->uv, block ? UV_RUN_ONCE : UV_RUN_NOWAIT);
   uint32_t n = l->done[l->writing].len;
   l->writing ^= 1;
   l->done[l->writing].len = 0;
@@ -153,6 +147,7 @@ int cuv_loop_close(cuv_loop *l) {
 }
 
 void cuv_loop_free(cuv_loop *l) {
+  cuv_blocks_free(l);
   free(l->sub);
   free(l->paused.cells);
   free(l->done[0].records);

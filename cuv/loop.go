@@ -2,6 +2,7 @@ package cuv
 
 // #cgo pkg-config: libuv
 // #cgo CFLAGS: -Wall -Wextra -O2
+// #cgo asan CFLAGS: -DCUV_SEPARATE_CELLS
 // #cgo LDFLAGS: -Wl,--wrap=sigaction
 // #include "cuv.h"
 import "C"
@@ -45,6 +46,7 @@ type Loop struct {
 	dispatching bool
 	state       loopState
 	poster      *Poster
+	asyncs      map[*Async]struct{} // the open ones, whose senders must be fenced off
 }
 
 type loopState uint8
@@ -57,7 +59,7 @@ const (
 
 // NewLoop opens a loop. It fails with an *Error when descriptors or memory have run out or an option is not supported.
 func NewLoop(opts Options) (*Loop, error) {
-	l := &Loop{slots: make([]slot, 1), poster: &Poster{}}
+	l := &Loop{slots: make([]slot, 1), poster: &Poster{}, asyncs: map[*Async]struct{}{}}
 	idle := C.int(0)
 	if opts.IdleTime {
 		idle = 1
@@ -296,6 +298,9 @@ func (l *Loop) closeHandles() {
 		if s := &l.slots[i]; s.use == slotOpen {
 			s.owner.LoopClosing()
 		}
+	}
+	for a := range l.asyncs {
+		a.Close(l)
 	}
 	for i := range l.slots {
 		if s := &l.slots[i]; s.use == slotOpen {

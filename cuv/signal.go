@@ -20,7 +20,8 @@ type Signal struct {
 }
 
 // Open starts watching for the signal. Go's own os/signal, and C handlers from before, go on receiving it. The caller
-// makes sure that the number is not one that the Go runtime needs. An *Error for what the system refuses.
+// makes sure that the number is not one that the Go runtime needs, and its LoopClosing has to Close the signal, because
+// closing the handle alone does not put the disposition back. An *Error for what the system refuses.
 func (s *Signal) Open(l *Loop, owner Owner, num syscall.Signal, hidden bool) error {
 	if l.state != loopOpen {
 		return ErrClosed
@@ -28,8 +29,7 @@ func (s *Signal) Open(l *Loop, owner Owner, num syscall.Signal, hidden bool) err
 	keeper.mu.Lock()
 	defer keeper.mu.Unlock()
 	keeper.hold(num)
-	i := l.take(nil)
-	l.slots[i].owner = signalOwner{owner, Signal{i, num}, l}
+	i := l.take(owner)
 	code := C.cuv_signal_open(l.slots[i].cell, C.int(num), C.uint32_t(l.slots[i].gen), C.uint16_t(hiddenFlag(hidden)))
 	if code != 0 {
 		l.putBack(i)
@@ -40,8 +40,8 @@ func (s *Signal) Open(l *Loop, owner Owner, num syscall.Signal, hidden bool) err
 	return nil
 }
 
-// Renew sees to it that the signal is delivered again after signal.Reset, signal.Ignore or C code have set something else
-// in its place since Open; they go on receiving it. Open does it too, for all loops.
+// Renew puts the signal in force again, after signal.Reset, signal.Ignore or C code have put it out of force since Open. A
+// handler that they have set goes on receiving it. Open does the same for all that watch the number.
 func (s *Signal) Renew(l *Loop) {
 	if l.holds(s.slot) {
 		keeper.mu.Lock()
@@ -61,18 +61,6 @@ func (s *Signal) Close(l *Loop) {
 		keeper.drop(s.num)
 	}
 	s.slot = 0
-}
-
-// signalOwner closes the signal with its loop where the owner has not: the disposition has to be put back.
-type signalOwner struct {
-	Owner
-	signal Signal
-	loop   *Loop
-}
-
-func (o signalOwner) LoopClosing() {
-	o.Owner.LoopClosing()
-	o.signal.Close(o.loop)
 }
 
 // Hide changes whether the handle is hidden.

@@ -10,7 +10,7 @@ import (
 )
 
 // A slot is the Go side of one cell, the C memory of one handle. Cell, token and slot have one life: they are made together
-// and reused together, after the close callback, or freed together. The generation goes up at every start and stop and is
+// and reused together, after the close callback, until the loop is closed. The generation goes up at every start and stop and is
 // never reset, so that a late completion of an earlier use is told apart.
 type slot struct {
 	owner Owner
@@ -94,7 +94,7 @@ func (l *Loop) closing(i int32) *slot {
 func (l *Loop) release(i int32) {
 	s := &l.slots[i]
 	s.owner = nil
-	if len(l.spare) < spareCells && l.state == loopOpen {
+	if keepCells && l.state == loopOpen {
 		s.use = slotSpare
 		l.spare = append(l.spare, i)
 		return

@@ -2,6 +2,6 @@
 
 package cuv
 
-// spareCells is how many cells a loop keeps for reuse: about 1 MiB. A new one costs an allocation and a go-pointer token,
-// several times the timer in it.
-const spareCells = 4096
+// keepCells: a loop keeps the cells of handles that are closed for the next ones, until it is closed itself. A new cell
+// costs a go-pointer token, several times the timer in it.
+const keepCells = true

@@ -3,4 +3,4 @@
 package cuv
 
 // With the address sanitizer every handle has memory of its own, so that a use after the close callback is seen.
-const spareCells = 0
+const keepCells = false

@@ -158,6 +158,14 @@ func scaled(n int) int {
 	return max(n, 1)
 }
 
+// races is how often a race is tried: not fewer times where the race detector looks on.
+func races(n int) int {
+	if testing.Short() {
+		n /= 10
+	}
+	return n
+}
+
 // lateness collects how late, and whether early, things happened. A wake-up that is late is no mistake: the machine may
 // be busy. One that is early always is.
 type lateness struct {

@@ -162,4 +162,7 @@ func (w *signalWatch) hide(hidden bool, delta int) {
 func (w *signalWatch) Complete(int, uint64) { _ = w.base.Notify(nil, nil) }
 
 // LoopClosing passes it on through the callbacks, which may leave while they are called.
-func (w *signalWatch) LoopClosing() { _ = w.base.Notify(nil, nil) }
+func (w *signalWatch) LoopClosing() {
+	_ = w.base.Notify(nil, nil)
+	w.handle.Close(w.loop.binding)
+}

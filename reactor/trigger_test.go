@@ -159,7 +159,7 @@ func TestTrigger_REACT14_FireAfterCloseDoesNothing(t *testing.T) {
 func TestTrigger_REACT14_FireRacesClose(t *testing.T) {
 	l := newLoop(t)
 	calls := 0
-	for range scaled(10_000) {
+	for range races(10_000) {
 		trigger := newTrigger(t, l, func() { calls++ })
 		require.NoError(t, trigger.Start())
 		var group sync.WaitGroup
