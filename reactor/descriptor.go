@@ -21,6 +21,7 @@ type descriptor struct {
 	gone    bool // the number means another file by now, or nothing
 	leases  int
 
+	sole     *poll     // the started poll, where it was the first and is the only one; else nil
 	watchers [4]int    // started polls by bit of the mask
 	visible  int       // started polls that are not hidden
 	merged   Readiness // what libuv watches
@@ -102,6 +103,10 @@ func (d *descriptor) abandon() {
 
 // count takes a started poll in (+1) or out (-1).
 func (d *descriptor) count(p *poll, delta int) {
+	d.sole = nil
+	if delta > 0 && d.waiters.Callbacks() == 1 {
+		d.sole = p
+	}
 	for i := range d.watchers {
 		if p.mask&(1<<i) != 0 {
 			d.watchers[i] += delta
@@ -137,6 +142,10 @@ func (d *descriptor) Complete(status int, payload uint64) {
 	if status < 0 {
 		d.merged = 0
 		d.fail(d.diagnose(status))
+		return
+	}
+	if d.sole != nil {
+		d.sole.match(Readiness(payload))
 		return
 	}
 	d.fired = Readiness(payload)
