@@ -108,7 +108,7 @@ static void prefetch_cell(uintptr_t cell) {
 }
 
 void cuv_flush(cuv_loop *l, uint32_t nsub) {
-  if (nsub != 0) l->now = uv_hrtime();
+  l->now = uv_hrtime();
   cuv_poll_resume(l);
   for (const cuv_sub *s = l->sub, *end = s + nsub; s != end; s++) {
     if (end - s > AHEAD) prefetch_cell(s[AHEAD].cell);
