@@ -32,6 +32,13 @@ type Owner interface {
 	LoopClosing()
 }
 
+// Interrupter is an Owner that has something to tidy up after a Complete of its own that panicked. Interrupted is called
+// while the panic passes through.
+type Interrupter interface {
+	Owner
+	Interrupted()
+}
+
 // Loop is one libuv loop with its two rings. Its methods are for the goroutine that runs it; its Poster is for everybody.
 type Loop struct {
 	c     *C.cuv_loop
@@ -44,6 +51,7 @@ type Loop struct {
 	done        []C.cuv_done // completions of the last tick, C memory
 	next        int          // the first of done that is not yet dispatched
 	dispatching bool
+	delivering  bool // within Complete of an owner, or after it panicked
 	state       loopState
 	poster      *Poster
 	asyncs      map[*Async]struct{} // the open ones, whose senders must be fenced off
@@ -123,17 +131,22 @@ func (l *Loop) growSubmissions() {
 	l.sub = unsafe.Slice(l.c.sub, int(l.c.sub_cap))
 }
 
-func (l *Loop) submit(op uint16, flags uint16, s *slot, arg uint64) {
+func (l *Loop) submit(op, flags uint16, s *slot, arg uint64) {
 	if l.nsub == len(l.sub) {
 		l.growSubmissions()
 	}
-	r := &l.sub[l.nsub]
-	r.arg = C.uint64_t(arg)
-	r.cell = C.uintptr_t(uintptr(unsafe.Pointer(s.cell)))
-	r.gen = C.uint32_t(s.gen)
-	r.op = C.uint16_t(op)
-	r.flags = C.uint16_t(flags)
+	l.sub[l.nsub] = s.record(op, flags, arg)
 	l.nsub++
+}
+
+func (s *slot) record(op, flags uint16, arg uint64) C.cuv_sub {
+	return C.cuv_sub{
+		arg:   C.uint64_t(arg),
+		cell:  C.uintptr_t(uintptr(unsafe.Pointer(s.cell))),
+		gen:   C.uint32_t(s.gen),
+		op:    C.uint16_t(op),
+		flags: C.uint16_t(flags),
+	}
 }
 
 // Flush applies what was submitted so far without running the loop: for a handle whose fd the caller is about to close.
@@ -198,7 +211,7 @@ func (l *Loop) Dispatch() {
 		return
 	}
 	l.dispatching = true
-	defer func() { l.dispatching = false }()
+	defer l.endDispatch()
 	for l.next < len(l.done) {
 		d := &l.done[l.next]
 		l.next++
@@ -208,10 +221,22 @@ func (l *Loop) Dispatch() {
 		}
 		// Another generation means that the handle was stopped, restarted or closed after this was recorded.
 		if s := &l.slots[d.slot]; s.gen == uint32(d.gen) {
+			l.delivering = true
 			s.owner.Complete(int(d.status), uint64(d.payload))
 		}
 	}
+	l.delivering = false
 	l.poster.run()
+}
+
+func (l *Loop) endDispatch() {
+	l.dispatching = false
+	if l.delivering {
+		l.delivering = false
+		if owner, ok := l.slots[l.done[l.next-1].slot].owner.(Interrupter); ok {
+			owner.Interrupted()
+		}
+	}
 }
 
 // deliverOwn takes the completions that are for the loop itself.

@@ -39,7 +39,11 @@ func (t *Timer) start(l *Loop, owner Owner, op, flags uint16, arg uint64) error 
 	}
 	s := &l.slots[t.slot]
 	s.gen++
-	l.submit(op, flags, s, arg)
+	if l.nsub == len(l.sub) {
+		l.growSubmissions()
+	}
+	l.sub[l.nsub] = s.record(op, flags, arg)
+	l.nsub++
 	return nil
 }
 

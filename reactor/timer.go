@@ -106,17 +106,14 @@ func (t *Timer) Rearm(d time.Duration) error {
 	if d < 0 {
 		return invalid("Timer.Rearm", "delay", d, "it must not be negative")
 	}
-	t.timer.delay = d
-	return t.timer.rearm()
-}
-
-// rearm is the way that a timer which is armed again and again from its own callback takes: its handle is open.
-func (t *timer) rearm() error {
-	if !t.handle.IsOpen() {
-		return t.base.Start()
+	timer := t.timer
+	timer.delay = d
+	if !timer.handle.IsOpen() {
+		return timer.base.Start()
 	}
-	t.base.Activate()
-	return t.handle.Start(t.loop.binding, t, nanoseconds(t.delay), t.base.Has(event.FlagHidden))
+	// One that is armed again and again from its own callback comes this way.
+	timer.base.Activate()
+	return timer.handle.Start(timer.loop.binding, timer, nanoseconds(d), timer.base.Has(event.FlagHidden))
 }
 
 func (t *timer) arm() error {
@@ -172,17 +169,18 @@ func (t *timer) Complete(int, uint64) {
 		_ = t.base.Notify(nil, nil)
 	case rearming:
 		t.base.Deactivate()
-		defer t.fired()
 		_ = t.base.Notify(nil, nil)
+		t.Interrupted()
 	default:
 		t.base.Deactivate()
 		t.base.MarkClosed()
-		defer t.fired()
 		_ = t.base.Notify(nil, nil)
+		t.Interrupted()
 	}
 }
 
-func (t *timer) fired() {
+// Interrupted gives the handle back when the timer was not armed again; also after a callback that panicked.
+func (t *timer) Interrupted() {
 	if !t.base.Started() {
 		t.release()
 	}
