@@ -1,7 +1,6 @@
 package cuv
 
 // #include "cuv.h"
-// int cuv_signal_chained(int signum);
 // int cuv_signal_handled(int signum);
 // void cuv_signal_renew(int signum);
 import "C"
@@ -111,11 +110,11 @@ func takesAction(num syscall.Signal) bool {
 	return C.cuv_signal_handled(C.int(num)) != 0
 }
 
-// drop is called after a watch has ended. Handles that C code has on the number need the registration as ours did.
+// drop is called after a watch has ended.
 func (k *signalKeeper) drop(num syscall.Signal) {
 	kept := k.held[num]
 	kept.watchers--
-	if kept.watchers == 0 && C.cuv_signal_chained(C.int(num)) == 0 {
+	if kept.watchers == 0 {
 		delete(k.held, num)
 		signal.Stop(kept.sink)
 	}

@@ -173,9 +173,6 @@ func TestSignal_Hidden(t *testing.T) {
 // What belongs to the process is counted right however the loops of several goroutines start and stop, and while signals
 // come on any thread.
 func TestSignal_SIG05_SeveralGoroutinesOpenAndCloseAtOnce(t *testing.T) {
-	if csignal.SharedLibuv() {
-		t.Skip("a shared libuv sets its own handler for a moment, and nothing can be done about it")
-	}
 	child.Pass(t, func() {
 		nums := []syscall.Signal{syscall.SIGUSR1, syscall.SIGINT, syscall.SIGCONT, 40}
 		before := map[syscall.Signal]csignal.Disposition{}

@@ -152,7 +152,7 @@ func TestPost_WakesABlockedTick(t *testing.T) {
 func TestPost_NeverLostAgainstALoopThatFallsAsleep(t *testing.T) {
 	l := newLoop(t)
 	var ran atomic.Int64
-	rounds := int64(scaled(20_000))
+	rounds := int64(scaled(5000))
 	go func() {
 		for i := range rounds {
 			_ = l.Post(func() { ran.Add(1) })

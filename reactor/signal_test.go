@@ -275,9 +275,6 @@ func TestSignal_SIG05_AStormCrashesNothing(t *testing.T) {
 }
 
 func TestSignal_SIG05_AStormWhileTheWatchIsStartedAndStopped(t *testing.T) {
-	if csignal.SharedLibuv() {
-		t.Skip("a shared libuv sets its own handler for a moment, and nothing can be done about it")
-	}
 	for run := range 3 {
 		t.Run(fmt.Sprint("run ", run), func(t *testing.T) {
 			child.Pass(t, func() {
@@ -486,6 +483,24 @@ func TestSignal_SIG05_TheDefaultActionAppliesAfterTheStop(t *testing.T) {
 	}
 }
 
+// Who stops at the first SIGINT, so that the second one kills, must not be killed by the first, however far its handler
+// has got on the thread that it hit.
+func TestSignal_SIG05_StoppedByItsOwnCallback(t *testing.T) {
+	child.Pass(t, func() {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+		defer churn(6)()
+		l := newLoop(t)
+		w := newWatcher(t, l, syscall.SIGINT)
+		on(t, w, func() { assert.NoError(t, w.Stop()) })
+		for i := range scaled(2000) {
+			require.NoError(t, w.Start())
+			raise(t, syscall.SIGINT)
+			w.await(t, i+1)
+			require.Equal(t, i+1, w.heard())
+		}
+	})
+}
+
 func TestSignal_SIG05_CHandlersFromBeforeGoOnReceiving(t *testing.T) {
 	for _, style := range []csignal.Style{csignal.Plain, csignal.Info, csignal.Chaining} {
 		t.Run(fmt.Sprint("style ", style), func(t *testing.T) {
@@ -510,15 +525,14 @@ func TestSignal_SIG05_CHandlersFromBeforeGoOnReceiving(t *testing.T) {
 	}
 }
 
-const onAnotherLoop = "on another loop"
-
-// again are the ways to Start once more.
-var again = map[string]func(t tester, l *reactor.Loop, num syscall.Signal){
-	"on the same loop": func(t tester, l *reactor.Loop, num syscall.Signal) { watch(t, l, num) },
-	onAnotherLoop:      func(t tester, _ *reactor.Loop, num syscall.Signal) { watch(t, newLoop(t), num) },
-	"after a Stop": func(t tester, l *reactor.Loop, num syscall.Signal) {
+// again are the ways to Start once more, beside one that is started.
+var again = map[string]func(t tester, l *reactor.Loop, num syscall.Signal) *watcher{
+	"on the same loop": watch,
+	"on another loop":  func(t tester, _ *reactor.Loop, num syscall.Signal) *watcher { return watch(t, newLoop(t), num) },
+	"after a Stop": func(t tester, l *reactor.Loop, num syscall.Signal) *watcher {
 		w := watch(t, l, num)
 		require.NoError(t, w.Stop())
+		return w
 	},
 }
 
@@ -601,14 +615,40 @@ func TestSignal_SIG05_ALaterCHandlerWinsUntilTheNextStart(t *testing.T) {
 					csignal.Install(num, csignal.Info)
 					installed := csignal.Current(num)
 					tell(t, num, cHandler(num))
-					startAgain(t, l, num)
+					other := startAgain(t, l, num)
 					tell(t, num, w, cHandler(num))
 					assert.Equal(t, 3, w.heard(), "those before the start were the handler's alone")
 					require.NoError(t, l.Close())
-					if name != onAnotherLoop {
-						assert.Equal(t, installed, csignal.Current(num))
-					}
+					require.NoError(t, other.Close())
+					assert.Equal(t, installed, csignal.Current(num))
 					tell(t, num, cHandler(num))
+				}
+			})
+		})
+	}
+}
+
+func TestSignal_SIG05_ALaterCHandlerThatIsTakenAwayAgain(t *testing.T) {
+	for name, startAgain := range again {
+		t.Run(name, func(t *testing.T) {
+			child.Pass(t, func() {
+				for _, num := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGINT} {
+					l := newLoop(t)
+					before := csignal.Current(num)
+					goes := notify(t, num)
+					w := watch(t, l, num)
+					replaced := csignal.Save(num)
+					csignal.Install(num, csignal.Info)
+					other := startAgain(t, l, num)
+					tell(t, num, w, cHandler(num))
+					replaced.Restore()
+					settle(t)
+					tell(t, num, w, goes)
+					require.NoError(t, l.Close())
+					require.NoError(t, other.Close())
+					assert.Equal(t, before, csignal.Current(num))
+					tell(t, num, goes)
+					assert.Equal(t, [2]int{3, 6}, [2]int{cHandler(num).heard(), goes.heard()}, "%v", num)
 				}
 			})
 		})
@@ -628,13 +668,13 @@ func TestSignal_SIG05_ALaterCHandlerThatCallsOurs(t *testing.T) {
 					installed := csignal.Current(num)
 					tell(t, num, w, goes, cHandler(num))
 					for range 2 {
-						startAgain(t, l, num)
+						other := startAgain(t, l, num)
+						tell(t, num, w, goes, cHandler(num))
+						require.NoError(t, other.Close())
 						tell(t, num, w, goes, cHandler(num))
 					}
 					require.NoError(t, l.Close())
-					if name != onAnotherLoop {
-						assert.Equal(t, installed, csignal.Current(num))
-					}
+					assert.Equal(t, installed, csignal.Current(num))
 					tell(t, num, goes, cHandler(num))
 					w = watch(t, newLoop(t), num)
 					tell(t, num, w, goes, cHandler(num))
@@ -964,12 +1004,7 @@ func TestSignal_AForeignHandleOpenedAfterOurs(t *testing.T) {
 			tell(t, num, w, f)
 			require.NoError(t, w.Stop())
 			f.close(t)
-			after := csignal.Current(num)
-			if csignal.SharedLibuv() { // nothing can be done about what its last stop leaves
-				assert.Zero(t, after.Handler)
-				continue
-			}
-			assert.Equal(t, before, after)
+			assert.Equal(t, before, csignal.Current(num))
 		}
 	})
 }
@@ -1052,12 +1087,10 @@ func TestSignal_AForeignOneShotHandle(t *testing.T) {
 
 		f = newForeigner(l, num, true)
 		require.NoError(t, w.Stop())
-		if !csignal.SharedLibuv() { // libuv has set its own handler once more
-			assert.NotZero(t, csignal.Current(num).Flags&csignal.OnStack)
-			raise(t, num)
-			f.await(t, 1)
-			assert.Equal(t, before, csignal.Current(num))
-		}
+		assert.NotZero(t, csignal.Current(num).Flags&csignal.OnStack, "libuv has set a handler once more")
+		raise(t, num)
+		f.await(t, 1)
+		assert.Equal(t, before, csignal.Current(num))
 		f.close(t)
 	})
 }

@@ -329,6 +329,24 @@ func TestTimer_REACT07_EnormousDelaysSaturate(t *testing.T) {
 	}
 }
 
+// A delay of which only some bits survived would be over in 2 ms.
+func TestTimer_REACT07_NoBitOfADelayIsLost(t *testing.T) {
+	l := newLoop(t)
+	for bit := range 63 {
+		for _, unit := range []time.Duration{1, time.Microsecond, ms} {
+			d := time.Duration(1)<<bit*unit + 2*ms
+			if d < 10*time.Second || d>>bit/unit == 0 {
+				continue // short, or too long for a Duration
+			}
+			startTimer(t, l, d, func() { t.Errorf("a timer of 1<<%d * %v fired", bit, unit) })
+			startDeadline(t, l, d, func() { t.Errorf("a deadline of 1<<%d * %v fired", bit, unit) })
+		}
+	}
+	assert.Greater(t, l.Live(), 100)
+	turnFor(t, l, 10*ms)
+	require.NoError(t, l.Close())
+}
+
 func TestTimer_REACT07_ZeroMeansTheNextTurn(t *testing.T) {
 	l := newLoop(t)
 	fired := 0

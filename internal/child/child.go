@@ -87,7 +87,8 @@ func Start(t *testing.T, body func(), options ...Option) *Process {
 	p := &Process{limit: defaultLimit, done: make(chan struct{})}
 	p.output.grown.L = &p.output.mu
 	p.cmd = exec.Command(os.Args[0])
-	p.cmd.Env = append(os.Environ(), variable+"="+t.Name())
+	// The race detector would sleep for a second at the end.
+	p.cmd.Env = append(os.Environ(), variable+"="+t.Name(), "GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
 	p.cmd.WaitDelay = grace // a grandchild may hold the pipe
 	for _, option := range options {

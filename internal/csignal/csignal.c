@@ -1,7 +1,5 @@
-#define _GNU_SOURCE
 #include "csignal.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -116,11 +114,6 @@ static void *write_broken(void *arg) {
 int csignal_broken_pipe(void) {
   raising r = {0, 1, 0};
   return on_threads(write_broken, &r, 1, 0);
-}
-
-int csignal_shared_libuv(void) {
-  Dl_info uv, own;
-  return dladdr((void *)uv_signal_start, &uv) && dladdr((void *)csignal_raise, &own) && uv.dli_fbase != own.dli_fbase;
 }
 
 static void on_watch(uv_signal_t *s, int num) {

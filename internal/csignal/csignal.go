@@ -127,9 +127,6 @@ func WriteBroken() error {
 	return nil
 }
 
-// SharedLibuv reports whether libuv is a shared library: its calls of sigaction cannot be diverted then.
-func SharedLibuv() bool { return C.csignal_shared_libuv() != 0 }
-
 // Watch is a uv_signal_t that C code has put on a loop of ours.
 type Watch struct{ w *C.csignal_watch }
 

@@ -17,7 +17,6 @@ long csignal_count(int num);
 int csignal_raise(int num);
 int csignal_storm(int num, int n, int threads);
 int csignal_broken_pipe(void);
-int csignal_shared_libuv(void);
 
 // A uv_signal_t of somebody else's.
 typedef struct {
