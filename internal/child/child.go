@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -100,7 +101,7 @@ func Start(t *testing.T, body func(), options ...Option) *Process {
 	// The timeout is for a child whose parent is gone.
 	p.cmd.Args = append(p.under, os.Args[0], "-test.run="+pattern(t.Name()), "-test.count=1", "-test.v",
 		fmt.Sprint("-test.timeout=", p.limit+2*grace))
-	if err := p.cmd.Start(); err != nil {
+	if err := p.start(); err != nil {
 		t.Fatalf("child: %v", err)
 	}
 	go p.wait()
@@ -109,6 +110,15 @@ func Start(t *testing.T, body func(), options ...Option) *Process {
 		<-p.done
 	})
 	return p
+}
+
+// start lets the child begin with the signals at their defaults, also where the tests run under nohup or in the background
+// of a script: what a parent ignores its children ignore too, but what it handles they do not.
+func (p *Process) start() error {
+	sink := make(chan os.Signal, 1)
+	signal.Notify(sink, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT)
+	defer signal.Stop(sink)
+	return p.cmd.Start()
 }
 
 // pattern makes -test.run match one test, or subtest, exactly.
