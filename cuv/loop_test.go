@@ -210,7 +210,7 @@ func TestLoop_OptionsThatLibuvRefuses(t *testing.T) {
 	for len(o.statuses) == 0 {
 		turn(t, l, true)
 	}
-	assert.GreaterOrEqual(t, l.IdleTime(), 3*time.Millisecond)
+	assert.Positive(t, l.IdleTime())
 	require.NoError(t, l.Close())
 }
 

@@ -142,6 +142,19 @@ func TestDeadline_StopReportsWhetherItWasRunning(t *testing.T) {
 	run(t, l)
 }
 
+func TestDeadline_StoppedOnesDoNotWakeTheLoop(t *testing.T) {
+	l := newLoop(t)
+	var all []*reactor.Deadline
+	for i := range 300 {
+		all = append(all, startDeadline(t, l, time.Duration(20+i)*ms, func() { t.Error("stopped") }))
+	}
+	tick(t, l)
+	for _, d := range all {
+		d.Stop()
+	}
+	assert.Less(t, turnsDuring(t, l, 100*ms), 20, "turns in 100 ms in which nothing is over")
+}
+
 func TestDeadline_IsNotRunningWhenItsFunctionIsCalled(t *testing.T) {
 	l := newLoop(t)
 	called := 0
