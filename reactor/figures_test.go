@@ -165,8 +165,7 @@ func TestFigures_OneCrossingATurn(t *testing.T) {
 		on(t, writer, func() { _ = writer.Stop() })
 		on(t, p, func() { _ = writer.Start() })
 	}
-	var again func(d *reactor.Deadline)
-	again = func(d *reactor.Deadline) { _ = d.Start(ms) }
+	again := func(d *reactor.Deadline) { _ = d.Start(ms) }
 	deadlines := make([]reactor.Deadline, 20)
 	for i := range deadlines {
 		deadlines[i].Init(l, again)
