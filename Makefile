@@ -22,6 +22,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 run: ## build the echo server and run it; ARGS='-addr 127.0.0.1:7000' passes flags to it
+	@echo "building libuv and the echo server; the first time takes a minute" >&2
 	@$(WITH) $(LIBUV) go -C examples build -buildvcs=false -o ../build/bin/echo ./echo
 	@exec build/bin/echo $(ARGS)
 

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"math"
+	"strings"
 	"syscall"
 )
 
@@ -17,6 +18,20 @@ const (
 	Disconnect  Readiness = C.UV_DISCONNECT
 	Prioritized Readiness = C.UV_PRIORITIZED
 )
+
+// String returns the names of what is in the set, joined by |; "none" for the empty set.
+func (r Readiness) String() string {
+	var names []string
+	for i, name := range [...]string{"readable", "writable", "disconnect", "prioritized"} {
+		if r&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, "|")
+}
 
 // Poll is one uv_poll_t. There may be one a descriptor and loop. The zero value is closed.
 type Poll struct{ slot int32 }

@@ -142,9 +142,9 @@ func TestRing_StaleCompletionsAreDropped(t *testing.T) {
 			l := newLoop(t)
 			var timer cuv.Timer
 			var o owner
-			require.NoError(t, timer.Start(l, &o, ms, false))
+			require.NoError(t, timer.Start(l, &o, 5*ms, false))
 			turn(t, l, false)
-			burn(3 * time.Millisecond)
+			burn(6 * time.Millisecond)
 			n, err := l.Tick(false)
 			require.NoError(t, err)
 			require.Equal(t, 1, n)
@@ -165,9 +165,9 @@ func TestRing_SlotIsNotReusedBeforeTheCloseCallback(t *testing.T) {
 	for range 50 {
 		var first, second cuv.Timer
 		var a, b owner
-		require.NoError(t, first.Start(l, &a, ms, false))
+		require.NoError(t, first.Start(l, &a, 5*ms, false))
 		turn(t, l, false)
-		burn(2 * time.Millisecond)
+		burn(6 * time.Millisecond)
 		_, err := l.Tick(false)
 		require.NoError(t, err)
 		first.Close(l)

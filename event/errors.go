@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // States and classes of errors, for [errors.Is].
@@ -32,7 +33,7 @@ type ClosedError struct {
 }
 
 func (e *ClosedError) Error() string {
-	text := e.Call + ": " + e.What + " is closed; make a new one"
+	text := e.Call + ": " + strings.TrimSuffix(e.What, ", closed") + " is closed; make a new one"
 	if e.Reason != nil {
 		text += ": " + e.Reason.Error()
 	}

@@ -53,7 +53,7 @@ func (d *Deadline) SetHidden(hidden bool) {
 // loop is closed.
 func (d *Deadline) Start(delay time.Duration) error {
 	if d.loop == nil || d.fn == nil {
-		return usage("Deadline.Start", "the deadline has no loop or no function", "call Init first")
+		return usage("Deadline.Start", "the deadline has no loop or no function", "give Init both, first")
 	}
 	if delay < 0 {
 		return invalid("Deadline.Start", "delay", delay, "it must not be negative")

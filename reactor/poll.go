@@ -32,8 +32,9 @@ const allReadiness = Readable | Writable | Disconnect | Prioritized
 //
 // An error of the descriptor (a reset, a broken pipe, a pending ICMP error) stops all its polls. Each is told that
 // everything it watched is ready, with no error: it retries its own system call, gets that call's error, and may start
-// again (REACT-21). So a callback that goes on reading after a read has succeeded checks Started. With the error EBADF,
-// the descriptor was closed under the loop: close the polls before the descriptor.
+// again (REACT-21). So a callback that goes on reading after a read has succeeded checks Started. Close the
+// polls before the descriptor: of one that is closed under them the kernel mostly says nothing, and they wait for ever;
+// where the loop notices, they are told with the error EBADF.
 type Poll struct {
 	reference
 	poll *poll
@@ -234,18 +235,5 @@ func (p *poll) fail(err error) {
 }
 
 func (p *poll) Info() string {
-	return fmt.Sprintf("poll of fd %d for %s%s", p.fd.descriptor.fd, maskString(p.mask), state(&p.base))
-}
-
-func maskString(mask Readiness) string {
-	text := ""
-	for i, name := range [...]string{"readable", "writable", "disconnect", "prioritized"} {
-		if mask&(1<<i) != 0 {
-			if text != "" {
-				text += "|"
-			}
-			text += name
-		}
-	}
-	return text
+	return fmt.Sprintf("poll of fd %d for %v%s", p.fd.descriptor.fd, p.mask, state(&p.base))
 }

@@ -492,7 +492,7 @@ func TestSignal_SIG05_StoppedByItsOwnCallback(t *testing.T) {
 		l := newLoop(t)
 		w := newWatcher(t, l, syscall.SIGINT)
 		on(t, w, func() { assert.NoError(t, w.Stop()) })
-		for i := range scaled(2000) {
+		for i := range scaled(500) {
 			require.NoError(t, w.Start())
 			raise(t, syscall.SIGINT)
 			w.await(t, i+1)
@@ -682,6 +682,21 @@ func TestSignal_SIG05_ALaterCHandlerThatCallsOurs(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Such a handler runs without the mask of ours, so that another signal may come in its midst.
+func TestSignal_SIG05_ALaterCHandlerThatCallsOursIsInterrupted(t *testing.T) {
+	child.Pass(t, func() {
+		l := newLoop(t)
+		top, other := watch(t, l, syscall.SIGUSR1), watch(t, l, syscall.SIGWINCH)
+		csignal.Install(syscall.SIGUSR1, csignal.Chaining)
+		var others sync.WaitGroup
+		others.Go(func() { csignal.Storm(syscall.SIGWINCH, 10_000, 2) })
+		storm(t, syscall.SIGUSR1, func() { tick(t, l) })
+		others.Wait()
+		goesOn(t, syscall.SIGUSR1, top)
+		goesOn(t, syscall.SIGWINCH, other)
+	})
 }
 
 func TestSignal_SIG05_ALaterSigDflWinsUntilTheNextStart(t *testing.T) {
