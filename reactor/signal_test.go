@@ -297,6 +297,42 @@ func TestSignal_SIG05_AStormWhileTheWatchIsStartedAndStopped(t *testing.T) {
 	}
 }
 
+// At no moment of a start or a stop may there be anything but the chain, or what is there without us: not libuv's handler
+// without its flags, nor SIG_DFL, nor what a Notify of ours would leave.
+func TestSignal_SIG05_NothingInBetween(t *testing.T) {
+	for _, num := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGINT, syscall.SIGTSTP} {
+		t.Run(num.String(), func(t *testing.T) {
+			child.Pass(t, func() {
+				l := newLoop(t)
+				w := newWatcher(t, l, num)
+				alone := csignal.Current(num)
+				require.NoError(t, w.Start())
+				watched := csignal.Current(num)
+				require.NoError(t, w.Stop())
+				var over atomic.Bool
+				var sampling sync.WaitGroup
+				seen := map[csignal.Disposition]int{}
+				sampling.Go(func() {
+					for !over.Load() {
+						seen[csignal.Current(num)]++
+					}
+				})
+				for range scaled(5000) {
+					require.NoError(t, w.Start())
+					require.NoError(t, w.Stop())
+					tick(t, l)
+				}
+				over.Store(true)
+				sampling.Wait()
+				t.Logf("%d and %d times", seen[alone], seen[watched])
+				delete(seen, alone)
+				delete(seen, watched)
+				assert.Empty(t, seen)
+			})
+		})
+	}
+}
+
 // What does not fit into libuv's pipe while the loop does not turn is lost, and nothing else.
 func TestSignal_ALoopThatDoesNotTurn(t *testing.T) {
 	child.Pass(t, func() {
