@@ -34,7 +34,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 // While this thread is inside libuv's start or stop: the signal number, and what libuv's last stop shall leave.
 PER_THREAD int busy;
 PER_THREAD const struct sigaction *busy_leave;
-PER_THREAD int depth; // how many calls of the chain this thread is in
+PER_THREAD unsigned char depth[NSIG]; // how many calls of the chain for a number this thread is in
 
 int __wrap_sigaction(int signum, const struct sigaction *act, struct sigaction *old);
 #ifdef __GLIBC__
@@ -85,12 +85,12 @@ static uintptr_t unless_unwanted(chain *ch, uintptr_t next) {
 // chain may call what it replaced, which is the chain once more.
 static void chained(int signum, siginfo_t *info, void *context) {
   chain *ch = &chains[signum];
-  int level = depth++;
+  int level = depth[signum]++;
   uintptr_t next = level == 0 ? atomic_load(&ch->before) : level == 1 ? atomic_load(&ch->below) : 0;
   next = unless_unwanted(ch, next);
   if (next != 0) ((any_handler)next)(signum, info, context);
   if (level == 0) call_libuv(signum);
-  depth--;
+  depth[signum]--;
 }
 
 static int install(int signum, struct sigaction *old) {

@@ -105,17 +105,16 @@ func TestSignal_Errors(t *testing.T) {
 	})
 }
 
-func TestSignal_AFailedOpenLeavesNothing(t *testing.T) {
+func TestSignal_AFailedOpenLeavesTheOthersAlone(t *testing.T) {
 	child.Pass(t, func() {
 		l := newLoop(t)
-		s := openSignal(t, l, &owner{}, syscall.SIGUSR1)
-		stop := &cuv.Signal{}
-		require.Error(t, stop.Open(l, &owner{}, syscall.SIGSTOP, false))
-		c := make(chan os.Signal, 1)
-		signal.Notify(c, syscall.SIGUSR1)
+		o := &owner{}
+		s := openSignal(t, l, o, syscall.SIGUSR1)
+		require.Error(t, new(cuv.Signal).Open(l, &owner{}, syscall.SIGSTOP, false))
 		csignal.Raise(syscall.SIGUSR1)
-		<-c
+		turnUntil(t, l, func() bool { return len(o.statuses) == 1 })
 		s.Close(l)
+		turnUntil(t, l, func() bool { return len(l.Walk()) == 0 })
 	})
 }
 

@@ -233,7 +233,7 @@ func TestGrowth_LoopsOpenedAndClosed(t *testing.T) {
 	for range n {
 		l, err := reactor.New(reactor.Options{})
 		require.NoError(t, err)
-		for range 100 {
+		for range 300 {
 			startTimer(t, l, ms, func() {})
 			startDeadline(t, l, ms, func() {})
 		}

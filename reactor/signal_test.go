@@ -226,18 +226,21 @@ func useStack(depth int) byte {
 	return useStack(depth-1) + room[depth]
 }
 
-// storm sends 20,000 signals, beside goroutines that grow and shrink their stacks, while fn runs again and again.
-func storm(t tester, num syscall.Signal, fn func()) {
-	t.Helper()
+// storm sends 20,000 signals of each number at once, beside goroutines that grow and shrink their stacks, while fn runs
+// again and again.
+func storm(fn func(), nums ...syscall.Signal) {
 	// With a thread for each, the kernel shares the time out, and the loop gets its part.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(50))
 	defer churn(50)()
-	var over atomic.Bool
-	go func() {
-		defer over.Store(true)
-		csignal.Storm(num, 10_000, 2)
-	}()
-	for !over.Load() {
+	var under atomic.Int32
+	for _, num := range nums {
+		under.Add(1)
+		go func() {
+			defer under.Add(-1)
+			csignal.Storm(num, 10_000, 2)
+		}()
+	}
+	for under.Load() > 0 {
 		fn()
 	}
 }
@@ -261,10 +264,10 @@ func TestSignal_SIG05_AStormCrashesNothing(t *testing.T) {
 				w := watch(t, l, syscall.SIGUSR1)
 				ticks := 0
 				require.NoError(t, newPeriodic(t, l, time.Millisecond, func() { ticks++ }).Start())
-				storm(t, syscall.SIGUSR1, func() {
+				storm(func() {
 					_, err := l.Tick(true)
 					require.NoError(t, err)
-				})
+				}, syscall.SIGUSR1)
 				assert.NotZero(t, w.n)
 				assert.NotZero(t, ticks)
 				t.Logf("%d signals told, %d ticks", w.n, ticks)
@@ -282,12 +285,12 @@ func TestSignal_SIG05_AStormWhileTheWatchIsStartedAndStopped(t *testing.T) {
 				before := csignal.Current(syscall.SIGUSR1)
 				w := newWatcher(t, l, syscall.SIGUSR1)
 				rounds := 0
-				storm(t, syscall.SIGUSR1, func() {
+				storm(func() {
 					rounds++
 					require.NoError(t, w.Start())
 					require.NoError(t, w.Stop())
 					tick(t, l)
-				})
+				}, syscall.SIGUSR1)
 				t.Logf("%d rounds", rounds)
 				assert.Equal(t, before, csignal.Current(syscall.SIGUSR1))
 				require.NoError(t, w.Start())
@@ -720,16 +723,28 @@ func TestSignal_SIG05_ALaterCHandlerThatCallsOurs(t *testing.T) {
 	}
 }
 
-// Such a handler runs without the mask of ours, so that another signal may come in its midst.
-func TestSignal_SIG05_ALaterCHandlerThatCallsOursIsInterrupted(t *testing.T) {
+// Such a handler runs without the mask of ours, so that another signal may come in the midst of ours.
+func TestSignal_SIG05_AnotherSignalInTheMidstOfOurs(t *testing.T) {
+	child.Pass(t, func() {
+		l := newLoop(t)
+		csignal.Install(syscall.SIGUSR1, csignal.Raising)
+		one, other := watch(t, l, syscall.SIGUSR1), watch(t, l, syscall.SIGWINCH)
+		csignal.Install(syscall.SIGUSR1, csignal.Chaining)
+		for i := range 3 {
+			csignal.Raise(syscall.SIGUSR1)
+			one.await(t, i+1)
+			other.await(t, i+1)
+			assert.Equal(t, [2]int{i + 1, i + 1}, [2]int{one.heard(), other.heard()})
+		}
+	})
+}
+
+func TestSignal_SIG05_AStormInTheMidstOfOurs(t *testing.T) {
 	child.Pass(t, func() {
 		l := newLoop(t)
 		top, other := watch(t, l, syscall.SIGUSR1), watch(t, l, syscall.SIGWINCH)
 		csignal.Install(syscall.SIGUSR1, csignal.Chaining)
-		var others sync.WaitGroup
-		others.Go(func() { csignal.Storm(syscall.SIGWINCH, 10_000, 2) })
-		storm(t, syscall.SIGUSR1, func() { tick(t, l) })
-		others.Wait()
+		storm(func() { tick(t, l) }, syscall.SIGUSR1, syscall.SIGWINCH)
 		goesOn(t, syscall.SIGUSR1, top)
 		goesOn(t, syscall.SIGWINCH, other)
 	})

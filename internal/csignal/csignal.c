@@ -27,6 +27,11 @@ static void on_chaining(int num, siginfo_t *info, void *context) {
     next->sa_handler(num);
 }
 
+static void on_raising(int num, siginfo_t *info, void *context) {
+  on_info(num, info, context);
+  pthread_kill(pthread_self(), SIGWINCH);
+}
+
 int csignal_install(int num, csignal_style style, int flags) {
   struct sigaction sa;
   memset(&sa, 0, sizeof sa);
@@ -36,7 +41,7 @@ int csignal_install(int num, csignal_style style, int flags) {
   if (style == CSIGNAL_PLAIN) {
     sa.sa_handler = on_plain;
   } else {
-    sa.sa_sigaction = style == CSIGNAL_INFO ? on_info : on_chaining;
+    sa.sa_sigaction = style == CSIGNAL_INFO ? on_info : style == CSIGNAL_CHAINING ? on_chaining : on_raising;
     sa.sa_flags |= SA_SIGINFO;
   }
   return sigaction(num, &sa, style == CSIGNAL_CHAINING ? &replaced[num] : NULL);

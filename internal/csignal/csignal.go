@@ -47,6 +47,7 @@ const (
 	Plain    Style = C.CSIGNAL_PLAIN    // gets the number alone
 	Info     Style = C.CSIGNAL_INFO     // SA_SIGINFO
 	Chaining Style = C.CSIGNAL_CHAINING // calls the handler that it replaced
+	Raising  Style = C.CSIGNAL_RAISING  // raises SIGWINCH on its own thread
 )
 
 func check(call string, code C.int, err error) {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-typedef enum { CSIGNAL_PLAIN, CSIGNAL_INFO, CSIGNAL_CHAINING } csignal_style;
+typedef enum { CSIGNAL_PLAIN, CSIGNAL_INFO, CSIGNAL_CHAINING, CSIGNAL_RAISING } csignal_style;
 
 int csignal_install(int num, csignal_style style, int flags);
 int csignal_set(int num, const struct sigaction *sa);
