@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // States and classes of errors, for [errors.Is].
@@ -24,6 +25,22 @@ type timeoutError struct{}
 func (timeoutError) Error() string        { return "event: timeout" }
 func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 func (timeoutError) Timeout() bool        { return true }
+
+// TimeoutError says which time limit is over. It matches [ErrTimeout] and [context.DeadlineExceeded].
+type TimeoutError struct {
+	Call  string        // the call with its package: "scheduler: Await"
+	Limit time.Duration // what was allowed
+}
+
+func (e *TimeoutError) Error() string { return e.Call + ": timeout after " + e.Limit.String() }
+
+// Is reports whether target is [ErrTimeout] or [context.DeadlineExceeded].
+func (e *TimeoutError) Is(target error) bool {
+	return target == ErrTimeout || target == context.DeadlineExceeded
+}
+
+// Timeout returns true: the error is one of net's timeouts, too.
+func (e *TimeoutError) Timeout() bool { return true }
 
 // ClosedError is the answer to a call on something closed. It matches [ErrClosed].
 type ClosedError struct {

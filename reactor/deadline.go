@@ -24,6 +24,8 @@ type Deadline struct {
 	slot       uint8
 }
 
+var _ event.Deadline = (*Deadline)(nil)
+
 type deadlineState uint8
 
 const (
@@ -39,6 +41,18 @@ func (d *Deadline) Init(l *Loop, fn func(*Deadline)) {
 		panic(usage("Deadline.Init", "the deadline is running", "stop it first"))
 	}
 	*d = Deadline{loop: l, fn: fn}
+}
+
+// NewDeadline makes a deadline of its own, for those who know the loop only as an interface; fn is called on the loop's
+// goroutine when the time has come. Who can name the type embeds a [Deadline] instead, which allocates nothing. It panics
+// with an *event.InvalidArgumentError when fn is nil. On a closed loop its Start answers ErrClosed.
+func (l *Loop) NewDeadline(fn func()) event.Deadline {
+	if fn == nil {
+		panic(nilFunction("Loop.NewDeadline"))
+	}
+	d := &Deadline{}
+	d.Init(l, func(*Deadline) { fn() })
+	return d
 }
 
 // SetHidden makes it not count as a live event, from the next Start on.

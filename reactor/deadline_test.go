@@ -476,6 +476,69 @@ func TestDeadline_DroppedWhileRunningIsStillCalled(t *testing.T) {
 	assert.Equal(t, 100, fired)
 }
 
+func TestNewDeadline_FiresOnceForEachStart(t *testing.T) {
+	l := newLoop(t)
+	fired := 0
+	var d event.Deadline
+	d = l.NewDeadline(func() {
+		fired++
+		assert.False(t, d.Running())
+	})
+	assert.False(t, d.Running(), "it is not started by being made")
+	assert.False(t, d.Stop())
+	assert.Zero(t, l.Live())
+	for n := range 3 {
+		asked := l.Now()
+		require.NoError(t, d.Start(2*ms))
+		assert.True(t, d.Running())
+		assert.Equal(t, 1, l.Live())
+		run(t, l)
+		assert.Equal(t, n+1, fired)
+		assert.GreaterOrEqual(t, l.Now().Sub(asked), 2*ms)
+	}
+}
+
+func TestNewDeadline_EVT04_HiddenOnesAreNotCounted(t *testing.T) {
+	l := newLoop(t)
+	fired := false
+	d := l.NewDeadline(func() { fired = true })
+	d.SetHidden(true)
+	require.NoError(t, d.Start(2*ms))
+	assert.Zero(t, l.Live())
+	turnUntil(t, l, func() bool { return fired })
+	assert.Zero(t, l.Live())
+}
+
+func TestNewDeadline_UsageErrors(t *testing.T) {
+	l := newLoop(t)
+	func() {
+		defer func() {
+			var invalid *event.InvalidArgumentError
+			err, _ := recover().(error)
+			require.ErrorAs(t, err, &invalid)
+			assert.Equal(t, "reactor: Loop.NewDeadline", invalid.Call)
+		}()
+		l.NewDeadline(nil)
+	}()
+	d := l.NewDeadline(func() { t.Error("it was never started") })
+	assert.ErrorIs(t, d.Start(-1), event.ErrInvalidArgument)
+	require.NoError(t, l.Close())
+	assert.ErrorIs(t, d.Start(ms), event.ErrClosed)
+	assert.ErrorIs(t, l.NewDeadline(func() {}).Start(ms), event.ErrClosed)
+}
+
+func TestNewDeadline_StartAndStopAllocateNothing(t *testing.T) {
+	l := newLoop(t)
+	fn := func() {}
+	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { l.NewDeadline(fn) }), 2.0)
+	d := l.NewDeadline(fn)
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		_ = d.Start(time.Hour)
+		_, _ = l.Tick(false)
+		d.Stop()
+	}))
+}
+
 // modelDeadline is what the model knows about a deadline.
 type modelDeadline struct {
 	real    reactor.Deadline

@@ -67,6 +67,19 @@ func (l *Loop) Binding() *cuv.Loop { return l.binding }
 // Live is the number of visible events that are started: what keeps Run going, and what a deadlock check looks at.
 func (l *Loop) Live() int { return l.live.Value() }
 
+// Count is the count behind Live, for what lives in the loop without a handle of it: who adds to it takes the same away
+// again.
+func (l *Loop) Count() *event.Count { return &l.live }
+
+// Pending reports whether something that was posted has not run yet. Once a Post has returned, on whatever goroutine,
+// Pending knows of it: with none pending and none live, only somebody who has not asked the loop for anything yet can
+// still bring it something to do.
+func (l *Loop) Pending() bool { return l.binding.Poster().Pending() }
+
+// Now is the time, with a monotonic reading of the clock by which timers and deadlines are never early. Any goroutine may
+// call it, also once the loop is closed.
+func (l *Loop) Now() time.Time { return time.Now() }
+
 // Run turns the loop until no visible event is started and nothing is posted, or until Stop. ErrClosed on a closed loop;
 // a *event.UsageError when called from one of the loop's own callbacks. A panic of a callback passes through; the loop
 // can be run again after it, and delivers what was left.

@@ -720,3 +720,33 @@ func TestLoop_TypedSubscriptions(t *testing.T) {
 	run(t, l)
 	assert.ElementsMatch(t, []any{"timer", "trigger", readable, nil}, got)
 }
+
+func TestCount_WhatIsAddedKeepsRunGoing(t *testing.T) {
+	l := newLoop(t)
+	l.Count().Add(1) // something that lives in the loop without a handle of it
+	assert.Equal(t, 1, l.Live())
+	turns := 0
+	var again func()
+	again = func() {
+		if turns++; turns == 3 {
+			l.Count().Add(-1)
+			return
+		}
+		startDeadline(t, l, ms, again)
+	}
+	startDeadline(t, l, ms, again)
+	run(t, l)
+	assert.Equal(t, 3, turns)
+	assert.Zero(t, l.Live())
+}
+
+func TestNow_IsTheMonotonicClock(t *testing.T) {
+	l := newLoop(t)
+	before := time.Now()
+	now := l.Now()
+	assert.False(t, now.Before(before))
+	assert.False(t, time.Now().Before(now))
+	assert.NotEqual(t, now, now.Round(0), "it has a monotonic reading")
+	require.NoError(t, l.Close())
+	assert.False(t, l.Now().Before(now))
+}

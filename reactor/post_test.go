@@ -231,3 +231,48 @@ func TestPost_NilFunction(t *testing.T) {
 	assert.ErrorContains(t, invalid, "Loop.Post")
 	run(t, l)
 }
+
+func TestPending_UntilWhatIsPostedHasRun(t *testing.T) {
+	l := newLoop(t)
+	assert.False(t, l.Pending())
+	require.NoError(t, l.Post(func() { assert.True(t, l.Pending(), "the second has not run") }))
+	require.NoError(t, l.Post(func() {
+		assert.False(t, l.Pending(), "it is running")
+		require.NoError(t, l.Post(func() {}))
+		assert.True(t, l.Pending(), "the third runs in the next turn")
+	}))
+	assert.True(t, l.Pending())
+	tick(t, l)
+	assert.True(t, l.Pending())
+	tick(t, l)
+	assert.False(t, l.Pending())
+}
+
+func TestPending_WhatAPanicHasLeft(t *testing.T) {
+	l := newLoop(t)
+	require.NoError(t, l.Post(func() { panic("post") }))
+	require.NoError(t, l.Post(func() {}))
+	assert.PanicsWithValue(t, "post", func() { _, _ = l.Tick(false) })
+	assert.True(t, l.Pending())
+	tick(t, l)
+	assert.False(t, l.Pending())
+}
+
+func TestPending_KnowsOfEveryPostThatHasReturned(t *testing.T) {
+	l := newLoop(t)
+	for range scaled(2000) {
+		var group sync.WaitGroup
+		group.Go(func() { assert.NoError(t, l.Post(func() {})) })
+		group.Wait()
+		require.True(t, l.Pending())
+		tick(t, l)
+		require.False(t, l.Pending())
+	}
+}
+
+func TestPending_NothingOnceTheLoopIsClosed(t *testing.T) {
+	l := newLoop(t)
+	require.NoError(t, l.Post(func() {}))
+	require.NoError(t, l.Close())
+	assert.False(t, l.Pending())
+}

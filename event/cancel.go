@@ -1,0 +1,105 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrNotSimulated: the call would leave the simulation that the program runs in: real I/O, or a post from a goroutine
+// that the simulation knows nothing of.
+var ErrNotSimulated = errors.New("event: not possible in a simulation; run this on a real loop")
+
+// CancelledError says that whoever waited was cancelled. It matches [context.Canceled].
+type CancelledError struct {
+	Reason error // what Cancel was given, or the error of the token; may be nil
+	Token  bool  // a token fired: only this operation was cancelled, not the coroutine (CANC-23)
+}
+
+func (e *CancelledError) Error() string {
+	text := "cancelled"
+	if e.Token {
+		text = "operation cancelled by its token"
+	}
+	if e.Reason != nil {
+		text += ": " + e.Reason.Error()
+	}
+	return text
+}
+
+// Is reports whether target is [context.Canceled].
+func (e *CancelledError) Is(target error) bool { return target == context.Canceled }
+
+// Unwrap returns the reason.
+func (e *CancelledError) Unwrap() error { return e.Reason }
+
+// IsCancellation reports whether err is nothing but a cancellation: a [CancelledError] itself or wrapped, with no failure
+// of another kind beside it. Such an outcome is never an unhandled failure (CANC-19).
+func IsCancellation(err error) bool {
+	switch e := err.(type) {
+	case nil:
+		return false
+	case *CancelledError:
+		return true
+	case interface{ Unwrap() error }:
+		return IsCancellation(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		all := e.Unwrap()
+		for _, one := range all {
+			if !IsCancellation(one) {
+				return false
+			}
+		}
+		return len(all) > 0
+	}
+	return err == context.Canceled
+}
+
+// CompositeError is several failures, in the order in which they happened.
+type CompositeError struct{ Errors []error }
+
+func (e *CompositeError) Error() string {
+	texts := make([]string, len(e.Errors))
+	for i, err := range e.Errors {
+		texts[i] = fmt.Sprintf("(%d) %v", i+1, err)
+	}
+	return fmt.Sprintf("%d errors: %s", len(e.Errors), strings.Join(texts, "; "))
+}
+
+// Unwrap returns the failures.
+func (e *CompositeError) Unwrap() []error { return e.Errors }
+
+// Join returns nil for no error, the error itself for one, and a [CompositeError] for several; nil ones do not count.
+func Join(errs ...error) error {
+	var some []error
+	for _, err := range errs {
+		if err != nil {
+			some = append(some, err)
+		}
+	}
+	switch len(some) {
+	case 0:
+		return nil
+	case 1:
+		return some[0]
+	}
+	return &CompositeError{some}
+}
+
+type causedError struct{ err, cause error }
+
+func (e *causedError) Error() string   { return e.err.Error() + " (after: " + e.cause.Error() + ")" }
+func (e *causedError) Unwrap() []error { return []error{e.err, e.cause} }
+
+// WithCause returns err with an earlier one behind it: it matches both, so that neither is lost (GEN-08). With one of them
+// nil, or when err has cause in its chain already, it returns what is there.
+func WithCause(err, cause error) error {
+	switch {
+	case err == nil:
+		return cause
+	case cause == nil || errors.Is(err, cause):
+		return err
+	}
+	return &causedError{err, cause}
+}

@@ -1,0 +1,47 @@
+package coro
+
+import "sync"
+
+// symmetricWorks tries, once a process, whether contexts can step into each other's mailboxes.
+var symmetricWorks = sync.OnceValue(func() bool { return !alwaysPlain && selfTest(true) })
+
+// selfTest sends a turn around three contexts whose mailboxes get mixed on the way, ends one early, and ends the rest.
+func selfTest(symmetric bool) (works bool) {
+	defer func() {
+		if recover() != nil {
+			works = false
+		}
+	}()
+	g := newGroup(symmetric)
+	var order []int
+	var cs [3]*Context
+	for i := range cs {
+		cs[i] = g.New(func() {
+			for range 3 {
+				order = append(order, i)
+				to := g.root
+				if i < 2 {
+					to = cs[i+1]
+				}
+				if !g.Switch(cs[i], to) {
+					return
+				}
+			}
+			g.Leave(g.root)
+		}, func() {})
+	}
+	for range 3 {
+		g.Switch(g.root, cs[0])
+	}
+	g.Switch(g.root, cs[1]) // leaves
+	g.End()
+	if len(order) != 9 || g.count != 0 {
+		return false
+	}
+	for i, c := range order {
+		if c != i%3 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,5 @@
+//go:build uvasync_asymmetric
+
+package coro
+
+const alwaysPlain = true

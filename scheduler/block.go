@@ -1,0 +1,240 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/uvasync/uvasync/event"
+)
+
+// frame is a stretch of a coroutine's body with a cancellation of its own: a block, a protected section, or, outermost, the
+// whole body. It is what [Coroutine.Done] is closed by.
+type frame struct {
+	outer    *frame                  // immutable
+	shield   bool                    // immutable; a protected section: what is outside of it has no effect
+	deadline time.Time               // immutable; zero: none of its own
+	limit    time.Duration           // immutable
+	err      error                   // loop goroutine only; it was cancelled
+	closed   bool                    // guarded by extras.mu; its cancellation has taken effect, or the coroutine has ended
+	done     chan struct{}           // guarded by extras.mu; nil until somebody asks
+	older    []chan struct{}         // guarded by extras.mu; of blocks in it that are over: closed with done, or used again
+	after    map[*afterFunc]struct{} // guarded by extras.mu
+}
+
+// top is the innermost frame, nil when none was needed so far. Any goroutine.
+func (co *Coroutine) top() *frame {
+	if x := co.ext.Load(); x != nil {
+		return x.top.Load()
+	}
+	return nil
+}
+
+// push makes f the innermost frame.
+func (co *Coroutine) push(f *frame) {
+	x := co.extra()
+	f.outer = x.innermost()
+	x.top.Store(f)
+	if f.shield {
+		co.judge()
+	}
+}
+
+// pop removes f, which is the innermost one, and with it what it had in effect. Who waits for Done of a block that was not
+// cancelled waits for what is around it from now on.
+func (co *Coroutine) pop(f *frame) {
+	x := co.ext.Load()
+	x.mu.Lock()
+	if !f.closed && !f.shield {
+		f.visible().inherit(f)
+	}
+	x.top.Store(f.outer)
+	x.mu.Unlock()
+	co.judge()
+}
+
+// visible is the next frame around f that is no protected section.
+func (f *frame) visible() *frame {
+	for f = f.outer; f.shield; f = f.outer {
+	}
+	return f
+}
+
+// inherit takes over who waits for a block that is over. Channels are kept to be used again, so that their number is that of
+// nested blocks. Guarded by extras.mu.
+func (f *frame) inherit(in *frame) {
+	f.older = append(f.older, in.older...)
+	switch {
+	case in.done == nil:
+	case f.done == nil:
+		f.done = in.done
+	default:
+		f.older = append(f.older, in.done)
+	}
+	for a := range in.after {
+		f.wait(a)
+	}
+}
+
+func (f *frame) wait(a *afterFunc) {
+	if f.after == nil {
+		f.after = map[*afterFunc]struct{}{}
+	}
+	f.after[a] = struct{}{}
+	a.frame = f
+}
+
+// innermost returns the innermost frame, which is that of the whole body outside of blocks. Any goroutine.
+func (x *extras) innermost() *frame {
+	if f := x.top.Load(); f != nil {
+		return f
+	}
+	x.top.CompareAndSwap(nil, &frame{})
+	return x.top.Load()
+}
+
+// publish closes the innermost frame and what is around it, up to the block from: its cancellation has taken effect in all
+// of them. nil: in the whole body.
+func (x *extras) publish(from *frame) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for f := x.top.Load(); f != nil; f = f.outer {
+		if !f.closed {
+			f.close()
+		}
+		if f == from {
+			return
+		}
+	}
+}
+
+// close closes Done of f. Guarded by extras.mu.
+func (f *frame) close() {
+	f.closed = true
+	if f.done != nil {
+		close(f.done)
+	}
+	for _, done := range f.older {
+		close(done)
+	}
+	for a := range f.after {
+		go a.fn()
+	}
+	f.older, f.after = nil, nil
+}
+
+// cancelBlock fires a block: everything in it is cancelled with err. It may be called when the block is over.
+func (co *Coroutine) cancelBlock(f *frame, err error) {
+	if f.err != nil || co.state == completed {
+		return
+	}
+	f.err = err
+	for in := co.top(); in != nil; in = in.outer {
+		if in == f {
+			co.judge()
+			return
+		}
+	}
+}
+
+// WithTimeout runs fn, whose suspension points fail once d is over, with an error that matches ErrTimeout; after it, co is
+// as before (CANC-28). It returns what fn returns. Within fn, Err, Done and Deadline tell of the limit. Errors of its own:
+// *event.InvalidArgumentError for a d that is not positive, *event.UsageError, the cancellation of co. Only the coroutine
+// itself may call it.
+func (co *Coroutine) WithTimeout(d time.Duration, fn func(co *Coroutine) error) error {
+	return co.limited("WithTimeout", d, fn)
+}
+
+// WithDeadline is WithTimeout until t, on the clock of the run. One that has passed cancels the block at once.
+func (co *Coroutine) WithDeadline(t time.Time, fn func(co *Coroutine) error) error {
+	const call = "WithDeadline"
+	if err := co.Enter(call); err != nil {
+		return err
+	}
+	return co.limited(call, max(1, t.Sub(co.s.reactor.Now())), fn)
+}
+
+func (co *Coroutine) limited(call string, d time.Duration, fn func(co *Coroutine) error) error {
+	if err := co.Enter(call); err != nil {
+		return err
+	}
+	if fn == nil {
+		return invalid(call, "function", nil, "pass the block to run")
+	}
+	if d <= 0 {
+		return invalid(call, "timeout", d, "it must be positive")
+	}
+	f := &frame{deadline: co.s.reactor.Now().Add(d), limit: d}
+	ends := co.s.reactor.NewDeadline(func() {
+		co.cancelBlock(f, &event.TimeoutError{Call: prefixed(call), Limit: d})
+	})
+	if err := ends.Start(d); err != nil {
+		return err
+	}
+	co.push(f)
+	defer func() {
+		ends.Stop()
+		co.pop(f)
+	}()
+	return fn(co)
+}
+
+// WithCancel runs fn with a function that cancels the rest of it: suspension points in fn then fail with the reason. After it,
+// co is as before (CANC-28), and WithCancel returns nil if that cancellation is all that fn returned. The function may be
+// called by anybody on the loop, also when the block is over. Errors as for WithTimeout.
+func (co *Coroutine) WithCancel(fn func(co *Coroutine, cancel func(reason error)) error) error {
+	const call = "WithCancel"
+	if err := co.Enter(call); err != nil {
+		return err
+	}
+	if fn == nil {
+		return invalid(call, "function", nil, "pass the block to run")
+	}
+	f := &frame{}
+	co.push(f)
+	defer co.pop(f)
+	err := fn(co, func(reason error) { co.cancelBlock(f, &event.CancelledError{Reason: reason}) })
+	if err == f.err {
+		return nil
+	}
+	return err
+}
+
+// Protect runs fn, in which co is not cancelled: suspension points work, whatever was or is cancelled meanwhile. It is for
+// clean-up that has to wait. ctx has co's values and is never cancelled. When a cancellation came meanwhile, the outermost
+// Protect returns it, together with what fn returned (CANC-13, CANC-17); otherwise what fn returned. Stage 2 of a shutdown
+// takes no notice of it (CANC-18). A *event.UsageError from any other goroutine than co's.
+func (co *Coroutine) Protect(fn func(ctx context.Context) error) error {
+	const call = "Protect"
+	if err := co.checkSelf(call); err != nil {
+		return err
+	}
+	if fn == nil {
+		return invalid(call, "function", nil, "pass the section to run")
+	}
+	before := co.verdict.Load()
+	f := &frame{shield: true}
+	co.push(f)
+	popped := false
+	defer func() {
+		if !popped {
+			co.pop(f)
+		}
+	}()
+	err := fn(protected{co})
+	popped = true
+	co.pop(f)
+	v := co.verdict.Load()
+	if v == nil || before != nil && before.err == v.err {
+		return err
+	}
+	co.delivered = true
+	return event.WithCause(v.err, err)
+}
+
+// protected is the context of a protected section.
+type protected struct{ co *Coroutine }
+
+func (protected) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (protected) Done() <-chan struct{}       { return nil }
+func (protected) Err() error                  { return nil }
+func (p protected) Value(key any) any         { return p.co.Value(key) }

@@ -1,0 +1,111 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+)
+
+var _ context.Context = (*Coroutine)(nil)
+
+// Err returns the cancellation in effect: that of co, or of the block that it is in; nil otherwise. Any goroutine.
+func (co *Coroutine) Err() error {
+	if v := co.verdict.Load(); v != nil {
+		return v.err
+	}
+	return nil
+}
+
+// Done is closed when Err becomes other than nil, which it does at the latest when co has ended. Asked for in a block, it is
+// that of the block as long as the block lasts. The channel is made when somebody asks. Any goroutine.
+func (co *Coroutine) Done() <-chan struct{} {
+	x := co.extra()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f := x.asked()
+	if f.done == nil {
+		f.done = f.channel()
+		if f.closed || co.Err() != nil {
+			f.closed = true
+			close(f.done)
+		}
+	}
+	return f.done
+}
+
+// channel makes one, or takes one over from a block that is over.
+func (f *frame) channel() chan struct{} {
+	if f.outer != nil {
+		out := f.visible()
+		if last := len(out.older) - 1; last >= 0 {
+			done := out.older[last]
+			out.older = out.older[:last]
+			return done
+		}
+	}
+	return make(chan struct{})
+}
+
+// asked is the frame that Done and AfterFunc are about: the innermost that is no protected section.
+func (x *extras) asked() *frame {
+	f := x.innermost()
+	if f.shield {
+		f = f.visible()
+	}
+	return f
+}
+
+// Deadline returns when the block that co is in runs out of time, the earliest of all that are in effect. Any goroutine.
+func (co *Coroutine) Deadline() (deadline time.Time, ok bool) {
+	for f := co.top(); f != nil && !f.shield; f = f.outer {
+		if !f.deadline.IsZero() && (!ok || f.deadline.Before(deadline)) {
+			deadline, ok = f.deadline, true
+		}
+	}
+	return deadline, ok
+}
+
+// afterFunc is one function that waits for a frame.
+type afterFunc struct {
+	fn    func()
+	frame *frame // guarded by extras.mu
+}
+
+// AfterFunc has fn called, in a goroutine of its own, once Done is closed; stop makes it not be called and reports whether it
+// did. Package context uses it instead of a goroutine that waits for Done. Any goroutine.
+func (co *Coroutine) AfterFunc(fn func()) (stop func() bool) {
+	x := co.extra()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f := x.asked()
+	if f.closed || co.Err() != nil {
+		go fn()
+		return func() bool { return false }
+	}
+	a := &afterFunc{fn: fn}
+	f.wait(a)
+	return func() bool {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		_, waiting := a.frame.after[a]
+		delete(a.frame.after, a)
+		return waiting
+	}
+}
+
+type coroutineKey struct{}
+
+// FromContext returns the coroutine that ctx is, or was made from; nil: none.
+func FromContext(ctx context.Context) *Coroutine {
+	co, _ := ctx.Value(coroutineKey{}).(*Coroutine)
+	return co
+}
+
+// Value finds what is stored under key: in co's own values, then in those of its scope and the scopes around it. Any
+// goroutine.
+func (co *Coroutine) Value(key any) any {
+	if _, self := key.(coroutineKey); self {
+		return co
+	}
+	v, _ := co.find(key)
+	return v
+}

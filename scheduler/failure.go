@@ -1,0 +1,131 @@
+package scheduler
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/uvasync/uvasync/event"
+)
+
+// FailureError is the failure of a coroutine that nobody dealt with, as Run returns it.
+type FailureError struct {
+	Coroutine string // its name
+	Started   string // where: the spawning line, or the function that it ran
+	Err       error
+}
+
+func (e *FailureError) Error() string {
+	return fmt.Sprintf("%s (%s) failed: %v", e.Coroutine, e.Started, e.Err)
+}
+
+// Unwrap returns the failure.
+func (e *FailureError) Unwrap() error { return e.Err }
+
+// Report is Error over several lines, with the stack of a panic.
+func (e *FailureError) Report() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s failed\n  started  %s\n  error    %v\n", e.Coroutine, e.Started, e.Err)
+	if p, ok := e.Err.(*event.PanicError); ok {
+		b.WriteString("\n")
+		b.Write(p.Stack)
+	}
+	return b.String()
+}
+
+// fail takes the failure of co, which nobody awaited, to the first scope that deals with it; every scope on the way that
+// does not is cancelled (SCOPE-18). co may be nil.
+func (sc *Scope) fail(co *Coroutine, err error) {
+	s := sc.s
+	for ; sc != nil; sc = sc.parent {
+		if h := sc.onError; h != nil {
+			handled := s.handle(h, sc, co, err)
+			if handled == nil {
+				return
+			}
+			err = event.WithCause(handled, err) // SCOPE-20
+		}
+		if sc.parent != nil && !sc.cleanup {
+			sc.cancel(err)
+		}
+	}
+	s.failed(co, err)
+}
+
+func (s *Scheduler) handle(h func(*Scope, *Coroutine, error) error, sc *Scope, co *Coroutine, err error) error {
+	return recovered(func() error { return h(sc, co, err) })
+}
+
+// handler is the error handler that a failure in sc would meet first.
+func (sc *Scope) handler() func(*Scope, *Coroutine, error) error {
+	for ; sc != nil; sc = sc.parent {
+		if sc.onError != nil {
+			return sc.onError
+		}
+	}
+	return nil
+}
+
+// failed is the failure of co at the root: the run ends.
+func (s *Scheduler) failed(co *Coroutine, err error) {
+	if co != nil && (co != s.mainCo || isPanic(err)) {
+		failure := &FailureError{Coroutine: co.Name(), Started: co.SpawnLocation(), Err: err}
+		s.opts.Logger.Error(failure.Report(), "run", s.name)
+		err = failure
+	}
+	s.Fail(err)
+}
+
+func isPanic(err error) bool {
+	_, ok := err.(*event.PanicError)
+	return ok
+}
+
+// Fail makes the run fail with err: everything is shut down in order, and Run returns an error from which err, and earlier
+// ones, can be retrieved (SHUT-01, SHUT-02). The loop only.
+func (s *Scheduler) Fail(err error) {
+	s.failure = event.WithCause(err, s.failure)
+	s.shutdown(err)
+}
+
+// call runs a function of somebody else's outside of any coroutine: its failure or panic is one of the run.
+func (s *Scheduler) call(fn func() error) {
+	if err := recovered(fn); err != nil {
+		s.Fail(err)
+	}
+}
+
+// recovered runs fn and turns a panic into an error.
+func recovered(fn func() error) (err error) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if r := recover(); r != nil {
+			err = &event.PanicError{Value: r, Stack: debug.Stack()}
+		}
+	}()
+	err = fn()
+	returned = true
+	return err
+}
+
+// guard is deferred around what runs on f's stack without being f's coroutine. A panic of a callback is a failure of the
+// run. A Goexit cannot be stopped: it takes the coroutine on whose stack the callback ran with it.
+func (s *Scheduler) guard(f *fiber, returned *bool) {
+	if *returned {
+		return
+	}
+	if r := recover(); r != nil {
+		s.Fail(&event.PanicError{Value: r, Stack: debug.Stack()})
+		return
+	}
+	s.exited = true
+	s.Fail(errGoexit)
+	if f.co != nil {
+		f.wait.depart()
+		f.wait.drop()
+		f.enter(f.co)
+	}
+}

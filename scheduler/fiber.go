@@ -1,0 +1,135 @@
+package scheduler
+
+import (
+	"runtime/debug"
+	"runtime/trace"
+	"sync/atomic"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/coro"
+	"github.com/uvasync/uvasync/internal/goid"
+)
+
+// fiber is an execution context: a goroutine of the run's group that runs one coroutine after the other, and what the one
+// it runs needs to wait. The root fiber is the goroutine of Run itself, which runs none.
+type fiber struct {
+	s       *Scheduler
+	ctx     *coro.Context
+	g       uintptr                   // the goroutine; written by itself before anybody can ask
+	co      *Coroutine                // what it runs; nil: it is idle
+	shown   atomic.Pointer[Coroutine] // co, for the watchdog; kept only when there is one
+	wait    wait
+	luck    int      // operations in a row that did not suspend
+	refused int      // suspension points in a row that failed at once
+	dead    bool     // left by Goexit: it goes on to the end of the run without a coroutine
+	sample  *sample  // somebody wants to see its stack
+	traced  region   // with runtime/trace
+	labels  labelled // with Options.PprofLabels
+}
+
+// maxIdle is how many idle fibers a run keeps; more end when they have nothing to do.
+const maxIdle = 1024
+
+func (s *Scheduler) newFiber(co *Coroutine) *fiber {
+	f := &fiber{s: s}
+	f.adopt(co)
+	f.wait.fiber = f
+	f.ctx = s.group.New(f.run, f.linger)
+	return f
+}
+
+func (f *fiber) adopt(co *Coroutine) {
+	f.co, co.fiber = co, f
+	if f.s.opts.Watchdog > 0 {
+		f.shown.Store(co)
+	}
+}
+
+// run is the body of the context.
+func (f *fiber) run() {
+	f.g = goid.Get()
+	f.s.running.Store(f)
+	for {
+		f.exec()
+		if !f.s.schedule(f) {
+			return
+		}
+	}
+}
+
+// linger goes on in place of a body that was left by Goexit, whose goroutine cannot run anything any more.
+func (f *fiber) linger() {
+	f.dead = true
+	over := false
+	defer func() {
+		if !over { // a callback that ran on this stack exited as well
+			f.linger()
+		}
+	}()
+	f.s.schedule(f)
+	over = true
+}
+
+// exec runs the coroutine's body to its end, whatever the end is.
+func (f *fiber) exec() {
+	co := f.co
+	f.enter(co)
+	var err error
+	returned := false
+	defer func() {
+		if !returned {
+			err = f.aborted(recover())
+		}
+		f.leave(co)
+		f.refused, f.luck = 0, 0
+		if f.labels {
+			f.observeEnd()
+		}
+		f.co = nil
+		f.s.finish(co, err)
+	}()
+	err = co.fn(co)
+	returned = true
+}
+
+// aborted is what a body ends with that did not return.
+func (f *fiber) aborted(panicked any) error {
+	switch {
+	case panicked != nil:
+		return &event.PanicError{Value: panicked, Stack: debug.Stack()}
+	case f.co.unwinding:
+		return f.s.unwound(f.co)
+	}
+	f.s.exited = true
+	return errGoexit
+}
+
+// enter begins a stretch in which co's body runs.
+func (f *fiber) enter(co *Coroutine) {
+	co.state = running
+	f.s.current = co
+	if f.s.observed || trace.IsEnabled() {
+		f.observeEnter(co)
+	}
+}
+
+// leave ends it.
+func (f *fiber) leave(co *Coroutine) {
+	f.s.current = nil
+	if f.s.observed || f.traced.open != nil {
+		f.observeLeave(co)
+	}
+}
+
+// suspend gives the loop to others until f's coroutine is scheduled again. What it waits for has been arranged.
+func (f *fiber) suspend() {
+	co := f.co
+	f.leave(co)
+	co.state = suspended
+	f.luck, f.refused = 0, 0
+	f.s.schedule(f)
+	f.enter(co)
+	if co.unwinding {
+		co.unwind()
+	}
+}

@@ -1,0 +1,147 @@
+package scheduler
+
+import (
+	"time"
+)
+
+// schedule is the scheduler itself. It runs on the stack of whoever has nothing to do: a coroutine that suspends, a fiber
+// whose coroutine has ended, the root. It returns when f shall go on: with its coroutine, with a new one (f was idle), or,
+// false, to end.
+func (s *Scheduler) schedule(f *fiber) bool {
+	co := s.next(f)
+	to := s.root
+	switch {
+	case co == nil: // the run is over
+	case co.fiber != nil:
+		to = co.fiber
+	case f.co == nil && !f.dead && f != s.root:
+		f.adopt(co)
+		return true
+	default:
+		to = s.fiberFor(co)
+	}
+	if to == f {
+		return true
+	}
+	if f.co == nil && !f.dead && f != s.root {
+		if len(s.idle) >= maxIdle {
+			s.group.Leave(to.ctx)
+			return false
+		}
+		s.idle = append(s.idle, f)
+	}
+	alive := s.group.Switch(f.ctx, to.ctx)
+	for f.sample != nil {
+		alive = s.group.Switch(f.ctx, f.sampled())
+	}
+	s.running.Store(f)
+	return alive
+}
+
+func (s *Scheduler) fiberFor(co *Coroutine) *fiber {
+	last := len(s.idle) - 1
+	if last < 0 {
+		return s.newFiber(co)
+	}
+	f := s.idle[last]
+	s.idle[last] = nil
+	s.idle = s.idle[:last]
+	f.adopt(co)
+	return f
+}
+
+// next finds the coroutine that goes on, turning the event loop while there is none; nil: the run is over. f is whose
+// stack this is.
+func (s *Scheduler) next(f *fiber) *Coroutine {
+	if s.poked.Load() {
+		s.poked.Store(false)
+	}
+	for {
+		if s.micro.Len() > 0 {
+			s.microtasks(f)
+		}
+		if s.ready.Len() == 0 {
+			if s.over() {
+				return nil
+			}
+			s.wait(f)
+			continue
+		}
+		if s.left <= 0 || s.left <= s.clockAt && s.sliceOver() {
+			s.turn(f, false)
+			continue
+		}
+		s.left--
+		co := s.popReady()
+		switch {
+		case co.state == completed: // its fiber exited while it was in the queue
+		case co.state == queued && co.requested != nil: // CANC-02
+			s.finish(co, co.requested)
+		default:
+			return co
+		}
+	}
+}
+
+func (s *Scheduler) popReady() *Coroutine {
+	if r := s.opts.Rand; r != nil {
+		s.ready.Swap(0, r.IntN(s.ready.Len()))
+	}
+	return s.ready.Pop()
+}
+
+// wait turns the event loop when no coroutine is ready: blocking, unless nothing could ever happen.
+func (s *Scheduler) wait(f *fiber) {
+	if s.reactor.Live() > 0 || s.reactor.Pending() {
+		s.turn(f, true)
+		return
+	}
+	// DEAD-05: what has happened already is looked at before the verdict.
+	s.turn(f, false)
+	if s.ready.Len() > 0 || s.micro.Len() > 0 || s.reactor.Live() > 0 || s.reactor.Pending() || s.over() {
+		return
+	}
+	if !s.starve() {
+		s.deadlocked()
+	}
+}
+
+// turn is one turn of the event loop, and the beginning of another stretch of coroutines.
+func (s *Scheduler) turn(f *fiber, block bool) {
+	s.stats.Turns++
+	s.slowTurn()
+	if block {
+		s.blocked.Store(true)
+	}
+	s.tick(f, block)
+	if block {
+		s.blocked.Store(false)
+	}
+	s.left = s.opts.Budget
+	s.clockStep = 1
+	s.clockAt = s.left - s.clockStep
+	s.sliceFrom = s.reactor.Now()
+}
+
+// tick turns the reactor. Callbacks may panic or exit the goroutine: the run fails, and goes on to its end.
+func (s *Scheduler) tick(f *fiber, block bool) {
+	returned := false
+	defer s.guard(f, &returned)
+	_, err := s.reactor.Tick(block)
+	returned = true
+	if err != nil {
+		s.broken(err)
+	}
+}
+
+// sliceOver looks at the clock, about eight times in a slice however long the coroutines run.
+func (s *Scheduler) sliceOver() bool {
+	spent := s.reactor.Now().Sub(s.sliceFrom)
+	if spent >= s.opts.Slice {
+		return true
+	}
+	done := s.opts.Budget - s.left
+	s.clockStep = max(1, min(2*s.clockStep, 64, int(s.opts.Slice/8*time.Duration(done)/max(spent, 1))))
+	s.clockAt = s.left - s.clockStep
+	return false
+}

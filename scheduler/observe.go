@@ -1,0 +1,51 @@
+package scheduler
+
+import (
+	"context"
+	"runtime/pprof"
+	"runtime/trace"
+	"strconv"
+)
+
+type (
+	region   struct{ open *trace.Region }
+	labelled bool
+)
+
+// observeEnter tells those who want to know that co goes on.
+func (f *fiber) observeEnter(co *Coroutine) {
+	s := f.s
+	if h := s.opts.Switch; h != nil && h.Enter != nil {
+		s.current = nil
+		s.call(func() error { h.Enter(co); return nil })
+		s.current = co
+	}
+	if s.opts.PprofLabels && !bool(f.labels) {
+		f.labels = true
+		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(),
+			pprof.Labels("coroutine", co.Name(), "coroutine_id", strconv.FormatUint(co.id, 10))))
+	}
+	if trace.IsEnabled() {
+		f.traced.open = trace.StartRegion(context.Background(), co.Name())
+	}
+}
+
+// observeLeave tells them that co suspends or has ended.
+func (f *fiber) observeLeave(co *Coroutine) {
+	s := f.s
+	if f.traced.open != nil {
+		f.traced.open.End()
+		f.traced.open = nil
+	}
+	if h := s.opts.Switch; h != nil && h.Leave != nil {
+		s.call(func() error { h.Leave(co); return nil })
+	}
+}
+
+// observeEnd takes the labels of a coroutine that has ended off its goroutine.
+func (f *fiber) observeEnd() {
+	if f.labels {
+		f.labels = false
+		pprof.SetGoroutineLabels(context.Background())
+	}
+}

@@ -1,0 +1,87 @@
+package scheduler
+
+import "github.com/uvasync/uvasync/event"
+
+// Belonging is a thing that belongs to a scope without being a coroutine: a channel, a future.
+type Belonging interface {
+	// ScopeClosed is called when the scope is cancelled, or at the end of the run (CHAN-33). The reason is the scope's
+	// cancellation.
+	ScopeClosed(reason error)
+	// ScopeDone is called when the scope has completed. It returns a failure that nobody has seen, once (CORO-16).
+	ScopeDone() error
+}
+
+// Owned is the place of a thing in its scope: embed one. It allocates nothing. The zero value is ready; do not copy it. The
+// loop only.
+type Owned struct {
+	prev, next *Owned
+	scope      *Scope // nil: in none
+	thing      Belonging
+}
+
+// Own puts a thing into the scope. In a scope that is cancelled already ScopeClosed is called at once; after the end of the
+// run nothing happens.
+func (sc *Scope) Own(o *Owned, thing Belonging) {
+	o.Release()
+	if sc == nil || sc.s.ended {
+		return
+	}
+	o.scope, o.thing = sc, thing
+	o.next = sc.owned
+	if o.next != nil {
+		o.next.prev = o
+	}
+	sc.owned = o
+	if sc.reason != nil {
+		thing.ScopeClosed(sc.reason)
+	}
+}
+
+// Release takes the thing out of its scope. Idempotent.
+func (o *Owned) Release() {
+	if o.scope == nil {
+		return
+	}
+	if o.prev == nil {
+		o.scope.owned = o.next
+	} else {
+		o.prev.next = o.next
+	}
+	if o.next != nil {
+		o.next.prev = o.prev
+	}
+	*o = Owned{}
+}
+
+// things lists what the scope owns, oldest first.
+func (sc *Scope) things() []*Owned {
+	var list []*Owned
+	for o := sc.owned; o != nil; o = o.next {
+		list = append(list, o)
+	}
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return list
+}
+
+func (sc *Scope) closeOwned(reason error) {
+	for _, o := range sc.things() {
+		if o.scope == sc {
+			o.thing.ScopeClosed(reason)
+		}
+	}
+}
+
+// complete asks everything that the scope owns for failures that nobody has seen, and reports them.
+func (sc *Scope) complete() {
+	var failures []error
+	for _, o := range sc.things() {
+		if o.scope == sc {
+			failures = append(failures, o.thing.ScopeDone())
+		}
+	}
+	if err := event.Join(failures...); err != nil {
+		sc.fail(nil, err)
+	}
+}

@@ -1,0 +1,88 @@
+package scheduler
+
+import "github.com/uvasync/uvasync/event"
+
+// Waiting is what a coroutine waits in when that is not an event: a line in front of a lock, a channel, a pool.
+type Waiting interface {
+	// Leave takes the coroutine out of the line, or passes on what was set aside for it: its wait ended otherwise than by
+	// being served. It is called once, in the step in which that happens, and must not suspend (GEN-01, CANC-22).
+	Leave(co *Coroutine)
+	// Info says what is waited for: "channel 3/10: receive".
+	Info() string
+}
+
+// Park suspends co, which is the caller and has called Enter, until Unpark. It returns nil after Unpark only, the error
+// after UnparkWith; the cancellation of co, also one that comes after Unpark and before co runs (GEN-02); ErrTimeout; an
+// *event.CancelledError with Token set when the token fires, or has fired. In all cases but Unpark and UnparkWith w.Leave is
+// called first. A timeout or a token after Unpark has no effect. Packages build waits of their own from it.
+func (co *Coroutine) Park(call string, w Waiting, opts ...WaitOption) error {
+	if err := co.checkSelf(call); err != nil {
+		return err
+	}
+	if err := CheckOptions(call, opts); err != nil {
+		w.Leave(co)
+		return err
+	}
+	wait := &co.fiber.wait
+	wait.begin(call)
+	if len(opts) > 0 {
+		if err := wait.bound(opts, nil); err != nil {
+			wait.drop()
+			w.Leave(co)
+			return err
+		}
+	}
+	wait.waiting = w
+	wait.state = waitOn
+	for _, sl := range wait.slots {
+		if err := sl.start(); err != nil && wait.state == waitOn {
+			wait.drop()
+			w.Leave(co)
+			return err
+		}
+	}
+	if wait.state == waitOn {
+		co.fiber.suspend()
+	} else {
+		co.fiber.takeBack()
+	}
+	return wait.end()
+}
+
+// Unpark puts a coroutine that is in Park into the ready queue. Once a wait: a *event.UsageError for a coroutine that is not
+// parked, or was woken already (CORO-29). The loop only.
+func (co *Coroutine) Unpark() error { return co.UnparkWith(nil) }
+
+// UnparkWith is Unpark, and Park returns err: the line is closed. Leave is not called for it.
+func (co *Coroutine) UnparkWith(err error) error {
+	const call = "Coroutine.Unpark"
+	if co == nil || co.fiber == nil || co.fiber.wait.state != waitOn || co.fiber.wait.waiting == nil {
+		return co.notParked(call)
+	}
+	w := &co.fiber.wait
+	w.err = err
+	if err != nil {
+		w.waiting = nil
+	}
+	w.over()
+	return nil
+}
+
+func (co *Coroutine) notParked(call string) error {
+	if co == nil {
+		return invalid(call, "coroutine", nil, "pass the one to wake")
+	}
+	return usage(call, co.Info()+", is not parked", "wake only who is in Park, once a wait")
+}
+
+// takeBack takes f's coroutine out of the ready queue: its wait ended before it suspended.
+func (f *fiber) takeBack() {
+	// It was pushed last, unless what it started made others ready after it; then it waits for its turn.
+	if q := &f.s.ready; q.Len() > 0 && q.At(q.Len()-1) == f.co {
+		q.PopBack()
+		return
+	}
+	f.suspend()
+}
+
+var _ event.Event = (*Coroutine)(nil)

@@ -1,0 +1,194 @@
+package scheduler
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/coro"
+	"github.com/uvasync/uvasync/internal/goid"
+	"github.com/uvasync/uvasync/internal/ring"
+)
+
+// Scheduler runs coroutines on an event loop, one at a time. Make one with [New], use it for one Run.
+type Scheduler struct {
+	name    string  // immutable
+	opts    Options // immutable
+	reactor Reactor // immutable
+	group   *coro.Group
+
+	running atomic.Pointer[fiber] // any goroutine; on whose goroutine the loop is; nil outside of Run
+	current *Coroutine            // loop goroutine only; whose body runs; nil: a callback, or the scheduler
+	ready   ring.Ring[*Coroutine]
+	micro   ring.Ring[func() error]
+	root    *fiber
+	idle    []*fiber
+	main    *Scope
+	mainCo  *Coroutine
+	roots   []*Scope // beside main
+
+	lastID uint64
+	active int // coroutines that the run waits for
+	total  int
+
+	left      int       // resumptions until the event loop must be looked at
+	clockAt   int       // value of left at which the clock is looked at
+	clockStep int       // how many resumptions that was
+	sliceFrom time.Time // when the loop was last looked at
+
+	stage         stage
+	grace         event.Deadline
+	failure       error
+	exited        bool // somebody called Goexit: Run's goroutine does so in the end
+	ended         bool
+	deadlocks     int
+	firstStarving *StarvingNode
+	lastStarving  *StarvingNode
+
+	observed bool // something is to be told of each switch
+	started  atomic.Bool
+	poked    atomic.Bool // set by the watchdog, cleared whenever a coroutine comes back
+	blocked  atomic.Bool // the loop waits for events
+	stats    Stats
+}
+
+var lastRun atomic.Uint64
+
+// New makes a scheduler on r. It panics with an *event.InvalidArgumentError when r is nil.
+func New(r Reactor, o Options) *Scheduler {
+	if r == nil {
+		panic(invalid("New", "reactor", nil, "pass an event loop"))
+	}
+	if o.Name == "" {
+		o.Name = "run-" + strconv.FormatUint(lastRun.Add(1), 10)
+	}
+	o.fill()
+	s := &Scheduler{name: o.Name, opts: o, reactor: r, observed: o.Switch != nil || o.PprofLabels}
+	s.main = newScope(s, nil)
+	return s
+}
+
+// Name returns the name of the run. Any goroutine.
+func (s *Scheduler) Name() string { return s.name }
+
+// Logger returns the logger of the options, or one that discards. Any goroutine.
+func (s *Scheduler) Logger() *slog.Logger { return s.opts.Logger }
+
+// Reactor returns the event loop. Any goroutine.
+func (s *Scheduler) Reactor() Reactor { return s.reactor }
+
+// Main returns the scope that the main coroutine belongs to. Before Run its values can be set.
+func (s *Scheduler) Main() *Scope { return s.main }
+
+// Post has fn run on the loop, outside of any coroutine, in the order of the calls. It does not keep the run alive: use an
+// [External] for that. Any goroutine. Errors: *event.InvalidArgumentError for nil; ErrClosed when the loop is closed;
+// ErrNotSimulated from a foreign goroutine of a simulation.
+func (s *Scheduler) Post(fn func()) error { return s.reactor.Post(fn) }
+
+// Current returns the coroutine whose body is running, nil in callbacks. The loop only.
+func (s *Scheduler) Current() *Coroutine { return s.current }
+
+// Coroutines lists all coroutines that have not ended, the hidden ones too, in the order of their ids. The loop only.
+func (s *Scheduler) Coroutines() []*Coroutine {
+	list := make([]*Coroutine, 0, s.total)
+	for _, root := range s.allRoots() {
+		root.each(func(sc *Scope) { list = append(list, sc.snapshot()...) })
+	}
+	slices.SortFunc(list, func(a, b *Coroutine) int { return int(a.id) - int(b.id) })
+	return list
+}
+
+// Run starts a coroutine that runs main, and returns when no active coroutine is left (CORO-05). It returns the failure that
+// nobody dealt with, main's own included; a *DeadlockError (DEAD-01); a *ShutdownError that names who did not end in time;
+// when ctx was done first, an *event.CancelledError with its cause. Of several it returns the latest, with the others in
+// its chain. The reactor is left as it is. Errors of its own: *event.UsageError for a second Run, or a ctx that is a
+// coroutine or made from one (GEN-11); *event.InvalidArgumentError.
+func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) error {
+	const call = "Scheduler.Run"
+	switch {
+	case ctx == nil:
+		return invalid(call, "context", nil, "pass context.Background()")
+	case main == nil:
+		return invalid(call, "function", nil, "pass what the main coroutine shall run")
+	case FromContext(ctx) != nil:
+		return usage(call, "its context is a coroutine of "+FromContext(ctx).s.name, "spawn a coroutine there, or pass another context")
+	case s.started.Swap(true):
+		return usage(call, s.name+" was run already", "make another scheduler")
+	}
+	s.group = coro.NewGroup()
+	s.root = &fiber{s: s, ctx: s.group.Root(), g: goid.Get()}
+	s.running.Store(s.root)
+	defer s.close()
+	stopCtx := context.AfterFunc(ctx, func() {
+		// It fails when the loop is closed, after the run.
+		_ = s.reactor.Post(func() { s.askedToEnd(context.Cause(ctx)) })
+	})
+	defer stopCtx()
+	defer s.watch()()
+	s.mainCo = s.newCoroutine(s.main, main)
+	s.ready.Push(s.mainCo)
+	s.left, s.sliceFrom = s.opts.Budget, s.reactor.Now()
+	s.loop()
+	s.conclude()
+	return s.failure
+}
+
+// loop runs everything to its end, and goes on doing so when a callback exits the goroutine meanwhile.
+func (s *Scheduler) loop() {
+	over := false
+	defer func() {
+		if !over {
+			s.loop()
+			s.conclude()
+		}
+	}()
+	s.schedule(s.root)
+	over = true
+}
+
+// conclude ends the scopes: what belongs to them is closed, and failures that nobody saw are told.
+func (s *Scheduler) conclude() {
+	for _, root := range s.allRoots() {
+		root.each(func(sc *Scope) {
+			sc.closed = true
+			sc.complete()
+		})
+	}
+	s.stage = stageUnwind // nothing is left to be shut down
+	for _, root := range s.allRoots() {
+		root.each(func(sc *Scope) {
+			if sc.reason == nil {
+				sc.reason = &event.CancelledError{Reason: ErrRunOver}
+				sc.closeOwned(sc.reason)
+			}
+		})
+	}
+}
+
+// close ends the contexts. It runs when Run returns, and when its goroutine exits.
+func (s *Scheduler) close() {
+	s.ended = true
+	if s.grace != nil {
+		s.grace.Stop()
+	}
+	s.group.End()
+	s.running.Store(nil)
+	s.idle = nil
+	if s.exited {
+		runtime.Goexit()
+	}
+}
+
+// broken is an event loop that cannot turn.
+func (s *Scheduler) broken(err error) {
+	if s.stage == stageNone {
+		s.Fail(err)
+		return
+	}
+	s.unwindAll()
+}

@@ -1,0 +1,210 @@
+package scheduler
+
+import (
+	"github.com/uvasync/uvasync/event"
+)
+
+// Scope owns coroutines and other things: it is where their failures go, and cancelling it cancels them. Scopes form a tree
+// below the main scope of the run. The loop only. Package scope builds on it what users see.
+type Scope struct {
+	s           *Scheduler // immutable
+	parent      *Scope     // immutable; nil: a root
+	first, last *Scope     // children
+	prev, next  *Scope     // siblings
+	coroutines  *Coroutine // newest first
+	owned       *Owned     // newest first
+	values      Values
+	onError     func(sc *Scope, co *Coroutine, err error) error
+	reason      *event.CancelledError // why it was cancelled
+	closed      bool                  // takes no more coroutines
+	cleanup     bool                  // of finally handlers: not cancelled with its parent, gone when it is empty
+	active      int
+	total       int
+}
+
+func newScope(s *Scheduler, parent *Scope) *Scope {
+	sc := &Scope{s: s, parent: parent}
+	sc.values.owner = sc
+	if parent == nil {
+		return sc
+	}
+	sc.prev = parent.last
+	if parent.last == nil {
+		parent.first = sc
+	} else {
+		parent.last.next = sc
+	}
+	parent.last = sc
+	return sc
+}
+
+// New makes a child of sc. A *event.UsageError when sc is closed, or the caller is not on the loop.
+func (sc *Scope) New() (*Scope, error) {
+	const call = "Scope.New"
+	if sc == nil {
+		return nil, usage(call, "the scope is nil", "use that of a coroutine")
+	}
+	if err := sc.s.Check(call); err != nil {
+		return nil, err
+	}
+	if sc.closed {
+		return nil, sc.noSpawn(call)
+	}
+	return newScope(sc.s, sc), nil
+}
+
+// NewRoot makes a scope beside the main one: it ends with the run, and finds none of the main scope's values (CTX-05).
+func (s *Scheduler) NewRoot() (*Scope, error) {
+	const call = "Scheduler.NewRoot"
+	if err := s.Check(call); err != nil {
+		return nil, err
+	}
+	if s.main.closed {
+		return nil, s.main.noSpawn(call)
+	}
+	sc := newScope(s, nil)
+	s.roots = append(s.roots, sc)
+	return sc, nil
+}
+
+// Scope returns sc itself.
+func (sc *Scope) Scope() *Scope { return sc }
+
+// Scheduler returns the scheduler of the run. Any goroutine.
+func (sc *Scope) Scheduler() *Scheduler { return sc.s }
+
+// Parent returns the scope around it; nil for a root.
+func (sc *Scope) Parent() *Scope { return sc.parent }
+
+// Closed reports whether it takes no more coroutines.
+func (sc *Scope) Closed() bool { return sc.closed }
+
+// Counts returns how many coroutines of its own have not ended: the active ones, and all.
+func (sc *Scope) Counts() (active, total int) { return sc.active, sc.total }
+
+// Values returns what is stored with the scope.
+func (sc *Scope) Values() *Values { return &sc.values }
+
+// OnError makes h get the failures of the scope's coroutines, instead of the failure cancelling the scope. A nil result
+// means that the failure is dealt with; an error, that it goes on, with what h returned before it. It runs on the loop,
+// outside of any coroutine; it may spawn, and must not suspend. Setting it again replaces it.
+func (sc *Scope) OnError(h func(sc *Scope, co *Coroutine, err error) error) { sc.onError = h }
+
+func (sc *Scope) find(key any) (any, bool) {
+	for ; sc != nil; sc = sc.parent {
+		if v, ok := sc.values.local(key); ok {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+func (sc *Scope) add(co *Coroutine) {
+	co.next = sc.coroutines
+	if co.next != nil {
+		co.next.prev = co
+	}
+	sc.coroutines = co
+	sc.total++
+	sc.s.total++
+	if !co.hidden {
+		sc.active++
+		sc.s.active++
+	}
+}
+
+func (sc *Scope) remove(co *Coroutine) {
+	if co.prev == nil {
+		sc.coroutines = co.next
+	} else {
+		co.prev.next = co.next
+	}
+	if co.next != nil {
+		co.next.prev = co.prev
+	}
+	co.prev, co.next = nil, nil
+	sc.total--
+	sc.s.total--
+	if !co.hidden {
+		sc.active--
+		sc.s.active--
+	}
+	if sc.total == 0 && sc.cleanup && sc.first == nil {
+		sc.complete()
+		sc.detach()
+	}
+}
+
+func (sc *Scope) detach() {
+	if sc.parent == nil {
+		return
+	}
+	if sc.prev == nil {
+		sc.parent.first = sc.next
+	} else {
+		sc.prev.next = sc.next
+	}
+	if sc.next == nil {
+		sc.parent.last = sc.prev
+	} else {
+		sc.next.prev = sc.prev
+	}
+	sc.prev, sc.next = nil, nil
+}
+
+// Cancel cancels the scope and everything in it: what it owns is closed, child scopes come first, then its own coroutines
+// (SCOPE-05). It takes no more coroutines. Idempotent: the first reason stays. The reason may be nil. A *event.UsageError
+// from another goroutine than that of the loop.
+func (sc *Scope) Cancel(reason error) error {
+	const call = "Scope.Cancel"
+	if sc == nil {
+		return usage(call, "the scope is nil", "use that of a coroutine")
+	}
+	if err := sc.s.Check(call); err != nil {
+		return err
+	}
+	sc.cancel(reason)
+	return nil
+}
+
+func (sc *Scope) cancel(reason error) {
+	if sc.reason != nil {
+		return
+	}
+	sc.closed = true
+	sc.reason = &event.CancelledError{Reason: reason}
+	sc.closeOwned(sc.reason)
+	// A scope may have thousands of children, and a coroutine that is told may change the lists.
+	for c := sc.first; c != nil; {
+		next := c.next
+		if !c.cleanup {
+			c.cancel(reason)
+		}
+		c = next
+	}
+	for _, co := range sc.snapshot() {
+		co.cancel(sc.reason)
+	}
+}
+
+// snapshot lists the scope's own coroutines, oldest first.
+func (sc *Scope) snapshot() []*Coroutine {
+	list := make([]*Coroutine, 0, sc.total)
+	for co := sc.coroutines; co != nil; co = co.next {
+		list = append(list, co)
+	}
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return list
+}
+
+// each calls fn for sc and all scopes below it.
+func (sc *Scope) each(fn func(*Scope)) {
+	for c := sc.first; c != nil; {
+		next := c.next
+		c.each(fn)
+		c = next
+	}
+	fn(sc)
+}

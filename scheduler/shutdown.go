@@ -1,0 +1,132 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/uvasync/uvasync/event"
+)
+
+var (
+	// ErrRunOver is the reason of cancellations at the end of a run.
+	ErrRunOver = errors.New("scheduler: the run is over")
+	errUnwound = errors.New("scheduler: unwound at the end of the shutdown grace")
+)
+
+// stage is how far a shutdown has come.
+type stage uint8
+
+const (
+	stageNone   stage = iota
+	stageCancel       // everybody is cancelled, protected sections are honoured
+	stageUnwind       // the grace is over: whoever suspends is unwound
+)
+
+// ShutdownError names the coroutines that a shutdown had to unwind because the grace was over.
+type ShutdownError struct {
+	Grace      time.Duration
+	Coroutines []string // name and where it waited
+}
+
+func (e *ShutdownError) Error() string {
+	return fmt.Sprintf("scheduler: %d coroutines did not end within the shutdown grace of %v: %s",
+		len(e.Coroutines), e.Grace, strings.Join(e.Coroutines, "; "))
+}
+
+// Shutdown ends the run in order: every coroutine is cancelled, has the grace to end, and is unwound after it (CANC-18). Run
+// then returns an *event.CancelledError with the reason. A second call does nothing. The loop only.
+func (s *Scheduler) Shutdown(reason error) error {
+	if err := s.Check("Scheduler.Shutdown"); err != nil {
+		return err
+	}
+	s.askedToEnd(reason)
+	return nil
+}
+
+func (s *Scheduler) askedToEnd(reason error) {
+	if s.stage == stageNone {
+		s.failure = event.WithCause(&event.CancelledError{Reason: reason}, s.failure)
+	}
+	s.shutdown(reason)
+}
+
+func (s *Scheduler) shutdown(reason error) {
+	if s.stage != stageNone || s.ended {
+		return
+	}
+	s.stage = stageCancel
+	if s.opts.Grace > 0 {
+		s.grace = s.reactor.NewDeadline(s.unwindAll)
+		// Hidden, so that waits that nothing can end are told at once, and not when the grace is over.
+		s.grace.SetHidden(true)
+		if err := s.grace.Start(s.opts.Grace); err != nil {
+			s.failure = event.WithCause(err, s.failure)
+		}
+	}
+	for _, root := range s.allRoots() {
+		root.cancel(reason)
+	}
+	if s.opts.Grace < 0 {
+		s.unwindAll()
+	}
+}
+
+func (s *Scheduler) allRoots() []*Scope { return append([]*Scope{s.main}, s.roots...) }
+
+// unwindAll is stage 2.
+func (s *Scheduler) unwindAll() {
+	if s.stage == stageUnwind {
+		return
+	}
+	s.stage = stageUnwind
+	late := &ShutdownError{Grace: s.opts.Grace}
+	for _, co := range s.Coroutines() {
+		if co.state != queued {
+			late.Coroutines = append(late.Coroutines, s.whereabouts(co))
+		}
+		co.unwinding = true
+		if co.requested == nil {
+			co.requested = &event.CancelledError{Reason: errUnwound}
+		}
+		co.judge()
+	}
+	for _, root := range s.allRoots() {
+		root.each(func(sc *Scope) { sc.closed = true })
+	}
+	if len(late.Coroutines) > 0 {
+		s.failure = event.WithCause(late, s.failure)
+	}
+}
+
+func (s *Scheduler) whereabouts(co *Coroutine) string {
+	text := co.Name()
+	if what := co.WaitsFor(); what != "" {
+		text += ", waits for " + what
+	}
+	if where := co.SuspendLocation(); where != "" {
+		text += " at " + where
+	}
+	return text
+}
+
+// unwinds reports whether a suspension point of co ends it.
+func (s *Scheduler) unwinds(co *Coroutine) bool { return co.unwinding }
+
+// unwound is what a coroutine ends with that was unwound.
+func (s *Scheduler) unwound(co *Coroutine) error {
+	return event.WithCause(&event.CancelledError{Reason: errUnwound}, co.requested)
+}
+
+// over reports whether no coroutine is left. When no active one is, the others are cancelled.
+func (s *Scheduler) over() bool {
+	if s.active > 0 {
+		return false
+	}
+	if s.total > 0 {
+		s.shutdown(ErrRunOver)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,190 @@
+package scheduler
+
+import (
+	"runtime"
+
+	"github.com/uvasync/uvasync/event"
+)
+
+// Scoped is what has a current scope: a coroutine, a scope.
+type Scoped interface{ Scope() *Scope }
+
+// Spawner starts coroutines: a coroutine does so in its scope, a scope in itself.
+type Spawner interface {
+	Scoped
+	// Spawn starts a coroutine; see [Scope.Spawn].
+	Spawn(fn func(co *Coroutine) error, opts ...SpawnOption) (*Coroutine, error)
+}
+
+// SpawnOption says how a coroutine is started. Of the same option the last counts.
+type SpawnOption struct {
+	name     string
+	hidden   bool
+	settler  Settler
+	strategy SpawnStrategy
+	entry    uintptr
+}
+
+// Named gives the coroutine a name, for logs and reports.
+func Named(name string) SpawnOption { return SpawnOption{name: name} }
+
+// Hidden makes the coroutine not count as active: the run does not wait for its end but cancels it, and its waiting alone
+// is no deadlock. It is for helpers that serve the others.
+func Hidden() SpawnOption { return SpawnOption{hidden: true} }
+
+// Settler takes over the outcome of a coroutine: the scope and the run see nothing of its error (CORO-14).
+type Settler interface {
+	// Settle is called once, on the loop, when co has ended in whatever way, before those who await it are told.
+	Settle(co *Coroutine, err error)
+}
+
+// SettledBy makes s get the outcome of the coroutine.
+func SettledBy(s Settler) SpawnOption { return SpawnOption{settler: s} }
+
+// EntryOf makes reports name fn, a function, as what the coroutine runs: for wrappers.
+func EntryOf(fn any) SpawnOption { return SpawnOption{entry: entryOf(fn)} }
+
+// SpawnStrategy decides where a coroutine is started and is told when. An error of any of its methods is that of Spawn, and
+// the body never runs (CORO-27).
+type SpawnStrategy interface {
+	// ProvideScope is asked once; nil means the scope that Spawn was called for (CORO-26).
+	ProvideScope() (*Scope, error)
+	// BeforeEnqueue is called when the coroutine exists and is in no queue.
+	BeforeEnqueue(co *Coroutine) error
+	// AfterEnqueue is called when it is in the ready queue.
+	AfterEnqueue(co *Coroutine) error
+}
+
+// By starts the coroutine by a strategy.
+func By(s SpawnStrategy) SpawnOption { return SpawnOption{strategy: s} }
+
+func (o *SpawnOption) merge(opts []SpawnOption) {
+	for i := range opts {
+		p := &opts[i]
+		if p.name != "" {
+			o.name = p.name
+		}
+		if p.settler != nil {
+			o.settler = p.settler
+		}
+		if p.strategy != nil {
+			o.strategy = p.strategy
+		}
+		if p.entry != 0 {
+			o.entry = p.entry
+		}
+		o.hidden = o.hidden || p.hidden
+	}
+}
+
+// Spawn starts a coroutine in the scope that co belongs to; see [Scope.Spawn]. Any coroutine or callback of the run may call
+// it, whichever coroutine co is.
+func (co *Coroutine) Spawn(fn func(co *Coroutine) error, opts ...SpawnOption) (*Coroutine, error) {
+	const call = "Coroutine.Spawn"
+	if co == nil || co.s == nil {
+		return nil, co.misuse(call)
+	}
+	return co.scope.spawn(call, fn, opts)
+}
+
+// Spawn starts a coroutine: fn runs when those that are ready have had their turn, never before Spawn returns (CORO-01). Its
+// failure goes to whoever awaits it, otherwise to the scope (CORO-15). Errors: *event.UsageError when the scope is closed or
+// cancelled, the run is over (CORO-28), or the caller is not on the loop; *event.InvalidArgumentError for a nil fn; those of
+// the strategy.
+func (sc *Scope) Spawn(fn func(co *Coroutine) error, opts ...SpawnOption) (*Coroutine, error) {
+	return sc.spawn("Scope.Spawn", fn, opts)
+}
+
+func (sc *Scope) spawn(call string, fn func(co *Coroutine) error, opts []SpawnOption) (*Coroutine, error) {
+	if sc == nil {
+		return nil, usage(call, "the scope is nil", "use that of a coroutine, or make one with Scope.New")
+	}
+	if err := sc.s.Check(call); err != nil {
+		return nil, err
+	}
+	if fn == nil {
+		return nil, invalid(call, "function", nil, "pass what the coroutine shall run")
+	}
+	if len(opts) == 0 && !sc.s.opts.SpawnLines {
+		if sc.closed {
+			return nil, sc.noSpawn(call)
+		}
+		co := sc.s.newCoroutine(sc, fn)
+		sc.s.ready.Push(co)
+		return co, nil
+	}
+	var o SpawnOption
+	o.merge(opts)
+	return sc.spawnWith(call, fn, &o)
+}
+
+func (sc *Scope) spawnWith(call string, fn func(co *Coroutine) error, o *SpawnOption) (*Coroutine, error) {
+	if o.strategy != nil {
+		provided, err := o.strategy.ProvideScope()
+		if err != nil {
+			return nil, err
+		}
+		if provided != nil {
+			sc = provided
+		}
+	}
+	if sc.closed {
+		return nil, sc.noSpawn(call)
+	}
+	s := sc.s
+	co := newHidden(s, sc, fn, o.hidden)
+	if o.entry != 0 {
+		co.entry = o.entry
+	}
+	if o.name != "" {
+		co.extra().name = o.name
+	}
+	if o.settler != nil {
+		co.extra().settler = o.settler
+	}
+	if s.opts.SpawnLines {
+		var pcs [1]uintptr
+		runtime.Callers(4, pcs[:])
+		co.extra().line = pcs[0]
+	}
+	if o.strategy == nil {
+		s.ready.Push(co)
+		return co, nil
+	}
+	if err := o.strategy.BeforeEnqueue(co); err != nil {
+		s.withdraw(co)
+		return nil, err
+	}
+	s.ready.Push(co)
+	if err := o.strategy.AfterEnqueue(co); err != nil {
+		s.withdraw(co)
+		return nil, err
+	}
+	return co, nil
+}
+
+func (s *Scheduler) newCoroutine(sc *Scope, fn func(*Coroutine) error) *Coroutine {
+	return newHidden(s, sc, fn, false)
+}
+
+func newHidden(s *Scheduler, sc *Scope, fn func(*Coroutine) error, hidden bool) *Coroutine {
+	s.lastID++
+	co := &Coroutine{s: s, scope: sc, fn: fn, entry: entryOf(fn), id: s.lastID, hidden: hidden}
+	sc.add(co)
+	return co
+}
+
+// withdraw makes a coroutine whose start was refused as if it had never been.
+func (s *Scheduler) withdraw(co *Coroutine) {
+	co.requested = &event.CancelledError{}
+	co.scope.remove(co)
+	co.err, co.state = co.requested, completed
+}
+
+func (sc *Scope) noSpawn(call string) error {
+	problem := "the scope is closed"
+	if sc.reason != nil {
+		problem = "the scope was cancelled: " + sc.reason.Error()
+	}
+	return usage(call, problem, "spawn in a scope that is open")
+}

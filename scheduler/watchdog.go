@@ -1,0 +1,57 @@
+package scheduler
+
+import (
+	"runtime"
+	"time"
+)
+
+// watch starts the watchdog: a goroutine that tells the logger when a coroutine, or a callback, has not come back to the
+// scheduler for long. stop ends it.
+func (s *Scheduler) watch() (stop func()) {
+	limit := s.opts.Watchdog
+	if limit <= 0 {
+		return func() {}
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(max(limit/4, time.Millisecond))
+		defer tick.Stop()
+		var since time.Time // when the present hold was first seen
+		told := time.Duration(0)
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+			}
+			if s.blocked.Load() || !s.poked.Load() || since.IsZero() {
+				s.poked.Store(true)
+				since, told = time.Now(), 0
+				continue
+			}
+			if held := time.Since(since); held >= limit && held >= 2*told {
+				told = held
+				s.tellLate(held)
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}
+
+// tellLate logs who holds the loop. The culprit's stack is that of the coroutine's body which is not in state [coroutine].
+func (s *Scheduler) tellLate(held time.Duration) {
+	name, started := "a callback of the loop", ""
+	if f := s.running.Load(); f != nil {
+		if co := f.shown.Load(); co != nil {
+			name, started = co.Name(), co.SpawnLocation()
+		}
+	}
+	stacks := make([]byte, 64<<10)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	s.opts.Logger.Warn("a coroutine has not come back to the loop, which stands still",
+		"run", s.name, "coroutine", name, "started", started, "for", held.Round(time.Millisecond), "stacks", string(stacks))
+}

@@ -1,0 +1,96 @@
+package scheduler
+
+import (
+	"time"
+)
+
+// Yield lets the other ready coroutines run first: co goes to the tail of the ready queue (CORO-02). With nobody else ready
+// it returns at once (CORO-03). Errors: the cancellation of co, *event.UsageError.
+func (co *Coroutine) Yield() error {
+	if err := co.Enter("Yield"); err != nil {
+		return err
+	}
+	if co.s.ready.Len() == 0 && co.s.micro.Len() == 0 {
+		co.Lucky()
+		return nil
+	}
+	return co.yield("Yield")
+}
+
+func (co *Coroutine) yield(call string) error {
+	w := &co.fiber.wait
+	w.call, w.state = call, waitOver
+	co.s.ready.Push(co)
+	co.fiber.suspend()
+	w.state = waitNone
+	if w.barred != nil {
+		return w.end()
+	}
+	return nil
+}
+
+// Delay suspends co for d, never for less (REACT-09); 0 is [Coroutine.Yield] (REACT-04), and anything up to 1 ms counts as
+// 1 ms. Errors: the cancellation of co, *event.InvalidArgumentError for a negative d, *event.UsageError.
+func (co *Coroutine) Delay(d time.Duration) error {
+	const call = "Delay"
+	if err := co.Enter(call); err != nil {
+		return err
+	}
+	if d <= 0 {
+		if d < 0 {
+			return invalid(call, "delay", d, "it must not be negative")
+		}
+		return co.Yield()
+	}
+	w := &co.fiber.wait
+	w.begin(call)
+	if err := w.arm(d, true); err != nil {
+		w.drop()
+		return err
+	}
+	w.state = waitOn
+	co.fiber.suspend()
+	return w.end()
+}
+
+// Lucky is called by every operation that completed without suspending: after Options.Luck of them in a row co yields, so
+// that nobody runs for ever while the others wait. It does not touch the operation's success. Packages that build waits of
+// their own call it.
+func (co *Coroutine) Lucky() {
+	f := co.fiber
+	if f.luck++; f.luck < co.s.opts.Luck {
+		return
+	}
+	f.rest()
+}
+
+// rest yields, keeping a cancellation that comes meanwhile for the next suspension point. Without others that are ready it
+// lets the event loop look at what has happened.
+func (f *fiber) rest() {
+	f.luck = 0
+	f.s.left = 0
+	w := &f.wait
+	w.call, w.state = "Yield", waitOver
+	f.s.ready.Push(f.co)
+	f.suspend()
+	w.state, w.barred = waitNone, nil
+}
+
+// refuse is what a suspension point answers while something in effect is cancelled. Stage 2 of a shutdown unwinds co here.
+func (co *Coroutine) refuse() error {
+	if co.s.unwinds(co) {
+		co.unwind()
+	}
+	f := co.fiber
+	if f.refused++; f.refused > refusals {
+		f.rest()
+		if co.s.unwinds(co) {
+			co.unwind()
+		}
+	}
+	co.delivered = true
+	return co.verdict.Load().err
+}
+
+// refusals is how many suspension points in a row fail at once before one lets the others run (CANC-00).
+const refusals = 16
