@@ -13,7 +13,6 @@ type frame struct {
 	outer    *frame                  // immutable
 	shield   bool                    // immutable; a protected section: what is outside of it has no effect
 	deadline time.Time               // immutable; zero: none of its own
-	limit    time.Duration           // immutable
 	err      error                   // loop goroutine only; it was cancelled
 	closed   bool                    // guarded by extras.mu; its cancellation has taken effect, or the coroutine has ended
 	done     chan struct{}           // guarded by extras.mu; nil until somebody asks
@@ -95,20 +94,28 @@ func (x *extras) innermost() *frame {
 // publish closes the innermost frame and what is around it, up to the block from: its cancellation has taken effect in all
 // of them. nil: in the whole body.
 func (x *extras) publish(from *frame) {
+	for _, fn := range x.closeUpTo(from) {
+		_ = recovered(func() error { fn(); return nil })
+	}
+}
+
+// closeUpTo closes them and returns the functions that wait for it.
+func (x *extras) closeUpTo(from *frame) (after []func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for f := x.top.Load(); f != nil; f = f.outer {
 		if !f.closed {
-			f.close()
+			after = f.close(after)
 		}
 		if f == from {
-			return
+			break
 		}
 	}
+	return after
 }
 
-// close closes Done of f. Guarded by extras.mu.
-func (f *frame) close() {
+// close closes Done of f and adds the functions that wait for it to after. Guarded by extras.mu.
+func (f *frame) close(after []func()) []func() {
 	f.closed = true
 	if f.done != nil {
 		close(f.done)
@@ -117,9 +124,10 @@ func (f *frame) close() {
 		close(done)
 	}
 	for a := range f.after {
-		go a.fn()
+		after = append(after, a.fn)
 	}
 	f.older, f.after = nil, nil
+	return after
 }
 
 // cancelBlock fires a block: everything in it is cancelled with err. It may be called when the block is over.
@@ -141,7 +149,14 @@ func (co *Coroutine) cancelBlock(f *frame, err error) {
 // *event.InvalidArgumentError for a d that is not positive, *event.UsageError, the cancellation of co. Only the coroutine
 // itself may call it.
 func (co *Coroutine) WithTimeout(d time.Duration, fn func(co *Coroutine) error) error {
-	return co.limited("WithTimeout", d, fn)
+	const call = "WithTimeout"
+	if err := co.Enter(call); err != nil {
+		return err
+	}
+	if d <= 0 {
+		return invalid(call, "timeout", d, "it must be positive")
+	}
+	return co.limited(call, d, co.scope.s.reactor.Now().Add(d), fn)
 }
 
 // WithDeadline is WithTimeout until t, on the clock of the run. One that has passed cancels the block at once.
@@ -150,31 +165,26 @@ func (co *Coroutine) WithDeadline(t time.Time, fn func(co *Coroutine) error) err
 	if err := co.Enter(call); err != nil {
 		return err
 	}
-	return co.limited(call, max(1, t.Sub(co.s.reactor.Now())), fn)
+	return co.limited(call, t.Sub(co.scope.s.reactor.Now()), t, fn)
 }
 
-func (co *Coroutine) limited(call string, d time.Duration, fn func(co *Coroutine) error) error {
-	if err := co.Enter(call); err != nil {
-		return err
-	}
+func (co *Coroutine) limited(call string, d time.Duration, until time.Time, fn func(co *Coroutine) error) error {
 	if fn == nil {
 		return invalid(call, "function", nil, "pass the block to run")
 	}
+	f := &frame{deadline: until}
+	over := func() { co.cancelBlock(f, &event.TimeoutError{Call: prefixed(call), Limit: d}) }
+	co.push(f)
+	defer co.pop(f)
 	if d <= 0 {
-		return invalid(call, "timeout", d, "it must be positive")
+		over()
+		return fn(co)
 	}
-	f := &frame{deadline: co.s.reactor.Now().Add(d), limit: d}
-	ends := co.s.reactor.NewDeadline(func() {
-		co.cancelBlock(f, &event.TimeoutError{Call: prefixed(call), Limit: d})
-	})
+	ends := co.scope.s.reactor.NewDeadline(over)
 	if err := ends.Start(d); err != nil {
 		return err
 	}
-	co.push(f)
-	defer func() {
-		ends.Stop()
-		co.pop(f)
-	}()
+	defer ends.Stop()
 	return fn(co)
 }
 
@@ -211,7 +221,7 @@ func (co *Coroutine) Protect(fn func(ctx context.Context) error) error {
 	if fn == nil {
 		return invalid(call, "function", nil, "pass the section to run")
 	}
-	before := co.verdict.Load()
+	before := co.verdict()
 	f := &frame{shield: true}
 	co.push(f)
 	popped := false
@@ -223,11 +233,11 @@ func (co *Coroutine) Protect(fn func(ctx context.Context) error) error {
 	err := fn(protected{co})
 	popped = true
 	co.pop(f)
-	v := co.verdict.Load()
+	v := co.verdict()
 	if v == nil || before != nil && before.err == v.err {
 		return err
 	}
-	co.delivered = true
+	co.tell(v.err)
 	return event.WithCause(v.err, err)
 }
 

@@ -12,10 +12,10 @@ import (
 // for itself (CANC-07). The reason may be nil. It returns a *event.UsageError from another goroutine than that of the loop.
 func (co *Coroutine) Cancel(reason error) error {
 	const call = "Coroutine.Cancel"
-	if co == nil || co.s == nil {
+	if co == nil || co.scope == nil {
 		return co.misuse(call)
 	}
-	if err := co.s.Check(call); err != nil {
+	if err := co.scope.s.Check(call); err != nil {
 		return err
 	}
 	co.cancel(&event.CancelledError{Reason: reason})
@@ -24,10 +24,11 @@ func (co *Coroutine) Cancel(reason error) error {
 
 // cancel is Cancel with the error that the coroutine shall see.
 func (co *Coroutine) cancel(err *event.CancelledError) {
-	if co.state == completed || co.requested != nil {
+	if co.state == completed || co.asked {
 		return
 	}
-	co.requested = err
+	co.extra().requested = err
+	co.asked = true
 	co.judge()
 }
 
@@ -35,20 +36,16 @@ func (co *Coroutine) cancel(err *event.CancelledError) {
 // in. The outermost cancellation is the one that counts; nothing reaches through a protected section.
 func (co *Coroutine) judge() {
 	effective, from := co.effective()
-	var v *verdict
-	if effective != nil {
-		v = &verdict{effective}
-	}
-	if old := co.verdict.Load(); old == nil || v == nil || old.err != v.err {
-		co.verdict.Store(v)
-	}
-	co.barred = v != nil
-	if v == nil {
+	x := co.ext.Load()
+	co.barred = effective != nil
+	if effective == nil {
+		x.verdict.Store(nil)
 		return
 	}
-	if x := co.ext.Load(); x != nil {
-		x.publish(from)
+	if old := x.verdict.Load(); old == nil || old.err != effective {
+		x.verdict.Store(&verdict{effective})
 	}
+	x.publish(from)
 	if co.state == suspended {
 		co.fiber.wait.interrupt(effective)
 	}
@@ -57,17 +54,24 @@ func (co *Coroutine) judge() {
 // effective returns the cancellation in effect, and the block that it is of, nil for that of the coroutine itself.
 func (co *Coroutine) effective() (err error, from *frame) {
 	for f := co.top(); f != nil; f = f.outer {
-		if f.shield && !co.unwinding {
+		if f.shield && !co.doomed {
 			return err, from
 		}
 		if f.err != nil {
 			err, from = f.err, f
 		}
 	}
-	if co.requested != nil {
-		return co.requested, nil
+	if co.asked {
+		return co.requested(), nil
 	}
 	return err, from
+}
+
+// tell notes that a suspension point returns a cancellation.
+func (co *Coroutine) tell(err error) {
+	if co.asked && err == error(co.requested()) {
+		co.told = true
+	}
 }
 
 // unwind ends co at its suspension point: its deferred functions run, and nothing else of it (CANC-18).

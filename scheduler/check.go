@@ -19,15 +19,14 @@ func (s *Scheduler) Check(call string) error {
 
 // here reports whether the caller is the goroutine that has the loop.
 func (s *Scheduler) here() bool {
-	f := s.running.Load()
-	return f != nil && f.g == goid.Get()
+	return s.g.Load() == goid.Get()
 }
 
 func (s *Scheduler) foreign(call string) error {
 	switch {
 	case s == nil:
 		return usage(call, "it has no run", "call it within Run, with what Run has handed out")
-	case s.running.Load() == nil:
+	case s.g.Load() == 0:
 		return usage(call, s.name+" is not running", "call it within Run")
 	}
 	return usage(call, "it was called from another goroutine than that of "+s.name,
@@ -38,7 +37,7 @@ func (s *Scheduler) foreign(call string) error {
 // is not the caller (CORO-30), and the cancellation when co, or the block that it is in, is cancelled (CANC-00). It is for
 // packages that build waits of their own.
 func (co *Coroutine) Enter(call string) error {
-	if co == nil || co.s == nil || !co.s.here() || co.s.current != co {
+	if co == nil || co.scope == nil || !co.scope.s.here() || co.scope.s.current != co {
 		return co.misuse(call)
 	}
 	if co.barred {
@@ -49,7 +48,7 @@ func (co *Coroutine) Enter(call string) error {
 
 // checkSelf is Enter without the look at the cancellation.
 func (co *Coroutine) checkSelf(call string) error {
-	if co == nil || co.s == nil || !co.s.here() || co.s.current != co {
+	if co == nil || co.scope == nil || !co.scope.s.here() || co.scope.s.current != co {
 		return co.misuse(call)
 	}
 	return nil
@@ -60,24 +59,24 @@ func (co *Coroutine) misuse(call string) error {
 	switch {
 	case co == nil:
 		return usage(call, "the coroutine is nil", fix)
-	case co.s == nil:
+	case co.scope == nil:
 		return usage(call, "the coroutine was not made by Run or Spawn", fix)
 	}
-	if err := co.s.Check(call); err != nil {
+	if err := co.scope.s.Check(call); err != nil {
 		return err
 	}
-	if co.s.current == nil {
+	if co.scope.s.current == nil {
 		return usage(call, "it was called from a callback of the loop, which cannot suspend", "spawn a coroutine there")
 	}
-	return usage(call, fmt.Sprintf("%s was called with the coroutine of another body: %s", co.s.current.Name(), co.Name()), fix)
+	return usage(call, fmt.Sprintf("%s was called with the coroutine of another body: %s", co.scope.s.current.Name(), co.Name()), fix)
 }
 
 // sameRun answers GEN-11 for coroutine co and something of s.
 func sameRun(call string, co *Coroutine, s *Scheduler, what string) error {
-	if co.s == s {
+	if co.scope.s == s {
 		return nil
 	}
-	return usage(call, fmt.Sprintf("%s belongs to %s, the coroutine to %s", what, s.name, co.s.name),
+	return usage(call, fmt.Sprintf("%s belongs to %s, the coroutine to %s", what, s.name, co.scope.s.name),
 		"use it in the run that made it; futures made remote, External and Post are for crossing")
 }
 

@@ -9,8 +9,18 @@ var _ context.Context = (*Coroutine)(nil)
 
 // Err returns the cancellation in effect: that of co, or of the block that it is in; nil otherwise. Any goroutine.
 func (co *Coroutine) Err() error {
-	if v := co.verdict.Load(); v != nil {
+	if v := co.verdict(); v != nil {
 		return v.err
+	}
+	if co.over.Load() != 0 {
+		return errEnded
+	}
+	return nil
+}
+
+func (co *Coroutine) verdict() *verdict {
+	if x := co.ext.Load(); x != nil {
+		return x.verdict.Load()
 	}
 	return nil
 }
@@ -70,19 +80,17 @@ type afterFunc struct {
 	frame *frame // guarded by extras.mu
 }
 
-// AfterFunc has fn called, in a goroutine of its own, once Done is closed; stop makes it not be called and reports whether it
-// did. Package context uses it instead of a goroutine that waits for Done. Any goroutine.
+// AfterFunc has fn called once Done is closed; stop makes it not be called and reports whether it did. It is what package
+// context uses instead of a goroutine that waits for Done, so that contexts made from co cost nothing while they live. fn runs
+// on the loop, while Err is what closed Done: it must be short, and start a goroutine for anything else, as
+// [context.AfterFunc] does. When co is cancelled already, fn runs at once. Any goroutine.
 func (co *Coroutine) AfterFunc(fn func()) (stop func() bool) {
 	x := co.extra()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	f := x.asked()
-	if f.closed || co.Err() != nil {
-		go fn()
+	a := &afterFunc{fn: fn}
+	if !x.await(co, a) {
+		fn()
 		return func() bool { return false }
 	}
-	a := &afterFunc{fn: fn}
-	f.wait(a)
 	return func() bool {
 		x.mu.Lock()
 		defer x.mu.Unlock()
@@ -90,6 +98,18 @@ func (co *Coroutine) AfterFunc(fn func()) (stop func() bool) {
 		delete(a.frame.after, a)
 		return waiting
 	}
+}
+
+// await makes a wait for the innermost frame, unless its time has come.
+func (x *extras) await(co *Coroutine, a *afterFunc) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f := x.asked()
+	if f.closed || co.Err() != nil {
+		return false
+	}
+	f.wait(a)
+	return true
 }
 
 type coroutineKey struct{}

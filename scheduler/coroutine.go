@@ -15,24 +15,22 @@ import (
 // Its methods are for the coroutines and callbacks of its run, the suspending ones for the coroutine itself; those of
 // [context.Context] and those that are told so are for any goroutine.
 type Coroutine struct {
-	s          *Scheduler // immutable
-	scope      *Scope     // loop goroutine only
-	prev, next *Coroutine // loop goroutine only; in scope.coroutines
-	fn         func(*Coroutine) error
-	entry      uintptr // immutable; where fn begins
-	fiber      *fiber  // loop goroutine only; nil before the start and after the end
-	err        error   // loop goroutine only; the outcome
-	id         uint64  // immutable
-	state      state   // loop goroutine only
-	hidden     bool    // immutable; not active
-	delivered  bool    // loop goroutine only; it was told about its cancellation
-	barred     bool    // loop goroutine only; suspension points fail: something in effect is cancelled
-	unwinding  bool    // loop goroutine only; stage 2 of a shutdown reached it
-	cleaner    bool    // immutable; runs finally handlers: stage 1 of a shutdown spares it
-	base       *event.Base
-	requested  *event.CancelledError   // loop goroutine only; its own cancellation, in effect or not
-	verdict    atomic.Pointer[verdict] // any goroutine; the cancellation in effect, which Err returns
-	ext        atomic.Pointer[extras]  // any goroutine; what few coroutines have
+	scope  *Scope                 // immutable
+	fn     func(*Coroutine) error // loop goroutine only; nil once it has begun
+	entry  uintptr                // immutable; where fn begins
+	fiber  *fiber                 // loop goroutine only; nil before the start and after the end
+	ext    atomic.Pointer[extras] // any goroutine; what few coroutines have
+	id     uint64                 // immutable
+	over   atomic.Uint32          // any goroutine; 1 once it has ended
+	index  int32                  // loop goroutine only; in scope.coroutines
+	state  state                  // loop goroutine only
+	hidden bool                   // immutable; not active
+	asked  bool                   // loop goroutine only; it was cancelled: extras.requested is set
+	told   bool                   // loop goroutine only; a suspension point has returned extras.requested
+	barred bool                   // loop goroutine only; suspension points fail: a cancellation is in effect
+	doomed bool                   // loop goroutine only; stage 2 of a shutdown reached it
+	begun  bool                   // loop goroutine only
+	clean  bool                   // immutable; runs finally handlers: stage 1 of a shutdown spares it
 }
 
 type state uint8
@@ -51,16 +49,20 @@ func (st state) String() string {
 // verdict is a cancellation in effect.
 type verdict struct{ err error }
 
-// extras is what few coroutines need.
+// extras is what few coroutines need: those that are awaited, cancelled, named, that fail, or have values.
 type extras struct {
-	name    string
-	line    uintptr                  // where it was spawned, with Options.SpawnLines
-	finally []func(*Coroutine) error // loop goroutine only
-	settler Settler
-	result  any
-	values  Values
-	mu      sync.Mutex            // guards what of the frames other goroutines reach; held for moments only
-	top     atomic.Pointer[frame] // any goroutine; the innermost block, or the frame of the whole body; nil: none needed yet
+	base      *event.Base             // loop goroutine only; nil until somebody asks for it
+	err       error                   // loop goroutine only; the outcome
+	requested *event.CancelledError   // loop goroutine only; its own cancellation, in effect or not
+	verdict   atomic.Pointer[verdict] // any goroutine; the cancellation in effect, which Err returns
+	name      string
+	line      uintptr                              // where it was spawned, with Options.SpawnLines
+	finally   []func(self, ended *Coroutine) error // loop goroutine only
+	settler   Settler
+	result    any
+	values    Values
+	mu        sync.Mutex            // guards what of the frames other goroutines reach; held for moments only
+	top       atomic.Pointer[frame] // any goroutine; the innermost block, or the frame of the whole body; nil: none needed yet
 }
 
 // extra returns co's extras, making them if there are none. Any goroutine.
@@ -77,7 +79,7 @@ func (co *Coroutine) extra() *extras {
 }
 
 // Scheduler returns the scheduler whose coroutine it is. Any goroutine.
-func (co *Coroutine) Scheduler() *Scheduler { return co.s }
+func (co *Coroutine) Scheduler() *Scheduler { return co.scope.s }
 
 // Scope returns the scope that co belongs to; nil for a nil coroutine.
 func (co *Coroutine) Scope() *Scope {
@@ -99,7 +101,7 @@ func (co *Coroutine) Name() string {
 }
 
 // Started reports whether the body has begun.
-func (co *Coroutine) Started() bool { return co.fiber != nil || co.state == completed && co.fn == nil }
+func (co *Coroutine) Started() bool { return co.begun }
 
 // Queued reports whether co is in the ready queue, for its start or to go on.
 func (co *Coroutine) Queued() bool {
@@ -117,20 +119,33 @@ func (co *Coroutine) Completed() bool { return co.state == completed }
 
 // Cancelled reports whether co has ended and was cancelled before, or ended with a cancellation.
 func (co *Coroutine) Cancelled() bool {
-	return co.state == completed && (co.requested != nil || event.IsCancellation(co.err))
+	return co.state == completed && (co.asked || event.IsCancellation(co.Error()))
 }
 
 // CancellationRequested reports whether co was cancelled and has not ended yet, be it that a protected section defers it.
 func (co *Coroutine) CancellationRequested() bool {
-	return co.state != completed && co.requested != nil
+	return co.state != completed && co.asked
 }
 
 // Error returns what co ended with; nil before the end.
-func (co *Coroutine) Error() error { return co.err }
+func (co *Coroutine) Error() error {
+	if x := co.ext.Load(); x != nil {
+		return x.err
+	}
+	return nil
+}
+
+// requested is the coroutine's own cancellation, nil while it has none.
+func (co *Coroutine) requested() *event.CancelledError {
+	if !co.asked {
+		return nil
+	}
+	return co.ext.Load().requested
+}
 
 // Result returns the value that co ended with, nil for a plain one and before the end. See [Coroutine.SetResult].
 func (co *Coroutine) Result() any {
-	if x := co.ext.Load(); x != nil && co.state == completed && co.err == nil {
+	if x := co.ext.Load(); x != nil && co.state == completed && x.err == nil {
 		return x.result
 	}
 	return nil
@@ -142,19 +157,20 @@ func (co *Coroutine) SetResult(v any) { co.extra().result = v }
 
 // AsEvent returns the event that completes with the coroutine.
 func (co *Coroutine) AsEvent() *event.Base {
-	if co.base == nil {
-		co.base = &event.Base{}
-		co.base.Init((*coroutineKind)(co), nil, 0)
+	x := co.extra()
+	if x.base == nil {
+		x.base = &event.Base{}
+		x.base.Init((*coroutineKind)(co), nil, 0)
 	}
-	return co.base
+	return x.base
 }
 
 // Flags returns the flags of the event.
 func (co *Coroutine) Flags() event.Flags {
-	if co.base == nil {
-		return 0
+	if x := co.ext.Load(); x != nil && x.base != nil {
+		return x.base.Flags()
 	}
-	return co.base.Flags()
+	return 0
 }
 
 // Info describes co for people: name and state. The loop only.
@@ -170,8 +186,5 @@ func (k *coroutineKind) Info() string      { return (*Coroutine)(k).Info() }
 
 func (k *coroutineKind) Outcome() (result any, ok bool, err error) {
 	co := (*Coroutine)(k)
-	return co.Result(), co.state == completed, co.err
+	return co.Result(), co.state == completed, co.Error()
 }
-
-// outcome is what an awaiter gets.
-func (co *Coroutine) outcome() (any, error) { return co.Result(), co.err }

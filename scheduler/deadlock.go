@@ -63,19 +63,21 @@ func (n *StarvingNode) Release() {
 }
 
 // starve asks for help, one after the other, until somebody was woken.
-func (s *Scheduler) starve() bool {
-	var list []Starving
+func (s *Scheduler) starve() {
+	var list []*StarvingNode
 	for n := s.firstStarving; n != nil; n = n.next {
-		list = append(list, n.thing)
+		list = append(list, n)
 	}
-	for _, thing := range list {
+	for _, n := range list {
+		if n.s == nil { // released by one before it
+			continue
+		}
 		helped := false
-		s.call(func() error { helped = thing.Starve(); return nil })
-		if helped || s.ready.Len() > 0 {
-			return true
+		s.call(func() error { helped = n.thing.Starve(); return nil })
+		if helped || !s.stuck() {
+			return
 		}
 	}
-	return false
 }
 
 // deadlocked is the verdict: every wait fails, protected ones too, and the run ends. When those who went on after an earlier
@@ -88,6 +90,9 @@ func (s *Scheduler) deadlocked() {
 		}
 	}
 	if len(waiting) == 0 || s.deadlocks > 0 {
+		if s.stage == stageUnwind {
+			panic("bug: scheduler: coroutines are left that nothing can end: " + s.report(s.Coroutines()))
+		}
 		s.unwindAll()
 		return
 	}

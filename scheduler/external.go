@@ -24,6 +24,7 @@ func (s *Scheduler) NewExternal() (*External, error) {
 		return nil, err
 	}
 	s.reactor.Count().Add(1)
+	s.externals++
 	e := &External{state: &externalState{s: s}}
 	e.cleanup = runtime.AddCleanup(e, func(st *externalState) { st.close() }, e.state)
 	return e, nil
@@ -50,11 +51,17 @@ func (st *externalState) close() {
 	if st.closed.Swap(true) {
 		return
 	}
-	down := func() { st.s.reactor.Count().Add(-1) }
 	if st.s.here() {
-		down()
+		st.s.closeExternals(1)
 		return
 	}
 	// It fails when the loop is closed: then nobody counts any more.
-	_ = st.s.reactor.Post(down)
+	_ = st.s.reactor.Post(func() { st.s.closeExternals(1) })
+}
+
+// closeExternals takes n of them off the live count; the end of the run has taken off those that were open then.
+func (s *Scheduler) closeExternals(n int) {
+	n = min(n, s.externals)
+	s.externals -= n
+	s.reactor.Count().Add(-n)
 }

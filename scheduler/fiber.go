@@ -3,7 +3,6 @@ package scheduler
 import (
 	"runtime/debug"
 	"runtime/trace"
-	"sync/atomic"
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/internal/coro"
@@ -15,9 +14,8 @@ import (
 type fiber struct {
 	s       *Scheduler
 	ctx     *coro.Context
-	g       uintptr                   // the goroutine; written by itself before anybody can ask
-	co      *Coroutine                // what it runs; nil: it is idle
-	shown   atomic.Pointer[Coroutine] // co, for the watchdog; kept only when there is one
+	g       uintptr    // the goroutine; written by itself before anybody can ask
+	co      *Coroutine // what it runs; nil: it is idle
 	wait    wait
 	luck    int      // operations in a row that did not suspend
 	refused int      // suspension points in a row that failed at once
@@ -40,15 +38,12 @@ func (s *Scheduler) newFiber(co *Coroutine) *fiber {
 
 func (f *fiber) adopt(co *Coroutine) {
 	f.co, co.fiber = co, f
-	if f.s.opts.Watchdog > 0 {
-		f.shown.Store(co)
-	}
 }
 
 // run is the body of the context.
 func (f *fiber) run() {
 	f.g = goid.Get()
-	f.s.running.Store(f)
+	f.s.take(f)
 	for {
 		f.exec()
 		if !f.s.schedule(f) {
@@ -88,7 +83,9 @@ func (f *fiber) exec() {
 		f.co = nil
 		f.s.finish(co, err)
 	}()
-	err = co.fn(co)
+	fn := co.fn
+	co.fn, co.begun = nil, true
+	err = fn(co)
 	returned = true
 }
 
@@ -97,7 +94,7 @@ func (f *fiber) aborted(panicked any) error {
 	switch {
 	case panicked != nil:
 		return &event.PanicError{Value: panicked, Stack: debug.Stack()}
-	case f.co.unwinding:
+	case f.co.doomed:
 		return f.s.unwound(f.co)
 	}
 	f.s.exited = true
@@ -129,7 +126,7 @@ func (f *fiber) suspend() {
 	f.luck, f.refused = 0, 0
 	f.s.schedule(f)
 	f.enter(co)
-	if co.unwinding {
+	if co.doomed {
 		co.unwind()
 	}
 }

@@ -12,25 +12,18 @@ var (
 	ErrEnded = errors.New("scheduler: the coroutine has ended")
 )
 
-var ended = &verdict{&event.CancelledError{Reason: ErrEnded}}
+var errEnded = &event.CancelledError{Reason: ErrEnded}
 
 // finish is the end of co, whose body has ended with err, or never began. No coroutine is current.
 func (s *Scheduler) finish(co *Coroutine, err error) {
 	err = co.conclude(err)
-	co.err, co.state, co.fiber, co.fn = err, completed, nil, nil
-	if co.verdict.Load() == nil {
-		co.verdict.Store(ended)
+	if err != nil {
+		co.extra().err = err
 	}
-	x := co.ext.Load()
-	if x != nil {
+	co.state, co.fiber, co.fn = completed, nil, nil
+	co.over.Store(1)
+	if x := co.ext.Load(); x != nil {
 		s.finishExtras(co, x, err)
-	}
-	awaited := co.base != nil && s.tellAwaiters(co)
-	if err != nil && !awaited && (x == nil || x.settler == nil) && !event.IsCancellation(err) {
-		co.scope.fail(co, err)
-	}
-	if x != nil && len(x.finally) > 0 {
-		s.spawnFinally(co, x)
 	}
 	co.scope.remove(co)
 	if h := s.opts.Switch; h != nil && h.Finish != nil {
@@ -38,52 +31,62 @@ func (s *Scheduler) finish(co *Coroutine, err error) {
 	}
 }
 
+// finishExtras is the end of a coroutine in which somebody is interested, or that has failed.
 func (s *Scheduler) finishExtras(co *Coroutine, x *extras, err error) {
 	x.publish(nil)
 	if x.settler != nil {
 		s.call(func() error { x.settler.Settle(co, err); return nil })
+	}
+	awaited := s.tellAwaiters(co, x)
+	if err != nil && !awaited && x.settler == nil && !event.IsCancellation(err) {
+		co.scope.fail(co, err)
+	}
+	if len(x.finally) > 0 {
+		s.spawnFinally(co, x)
 	}
 }
 
 // conclude is the outcome of a body that ended with err, given that it may have been cancelled.
 func (co *Coroutine) conclude(err error) error {
 	switch {
-	case co.requested == nil || err != nil && event.IsCancellation(err):
+	case !co.asked || err != nil && event.IsCancellation(err):
 		return err
-	case err == nil && co.delivered: // CANC-05
+	case err == nil && co.told: // CANC-05
 		return nil
 	case err == nil: // CANC-07
-		return co.requested
+		return co.requested()
 	}
-	return event.WithCause(err, co.requested) // CANC-09
+	return event.WithCause(err, co.requested()) // CANC-09
 }
 
 // tellAwaiters notifies those who await co, and reports whether there were any.
-func (s *Scheduler) tellAwaiters(co *Coroutine) (any bool) {
-	if co.base.Callbacks() == 0 {
+func (s *Scheduler) tellAwaiters(co *Coroutine, x *extras) (any bool) {
+	if x.base == nil || x.base.Callbacks() == 0 {
 		return false
 	}
-	s.call(func() error { return co.base.Notify(co.outcome()) })
+	s.call(func() error { return x.base.Notify(co.Result(), x.err) })
 	return true
 }
 
-// OnFinally has fn called with co when its body has ended, whatever the outcome; several in the order of the calls
-// (CORO-17). They run one after the other in a coroutine of their own, before what is ready, in a scope that outlives
-// cancellation (CORO-22), and may suspend. Their failures go to the scope of co (CORO-19, CORO-23). On a coroutine that has
-// ended fn runs at once, and its error is returned (CORO-20). Errors: *event.InvalidArgumentError, *event.UsageError.
-func (co *Coroutine) OnFinally(fn func(co *Coroutine) error) error {
+// OnFinally has fn called when co's body has ended, whatever the outcome; several in the order of the calls (CORO-17). They
+// run one after the other in a coroutine of their own, self, which may suspend and spawn; it comes before what is ready, and
+// its scope outlives cancellation (CORO-22). Their failures go to the scope of co (CORO-19, CORO-23). On a coroutine that has
+// ended fn runs at once, with self the coroutine that is running (nil in callbacks), and its error is returned (CORO-20).
+// Errors: *event.InvalidArgumentError, *event.UsageError.
+func (co *Coroutine) OnFinally(fn func(self, ended *Coroutine) error) error {
 	const call = "Coroutine.OnFinally"
-	if co == nil || co.s == nil {
+	if co == nil || co.scope == nil {
 		return co.misuse(call)
 	}
-	if err := co.s.Check(call); err != nil {
+	s := co.scope.s
+	if err := s.Check(call); err != nil {
 		return err
 	}
 	if fn == nil {
 		return invalid(call, "function", nil, "pass what to call when the coroutine has ended")
 	}
 	if co.state == completed {
-		return recovered(func() error { return fn(co) })
+		return recovered(func() error { return fn(s.current, co) })
 	}
 	x := co.extra()
 	x.finally = append(x.finally, fn)
@@ -96,19 +99,17 @@ func (s *Scheduler) spawnFinally(co *Coroutine, x *extras) {
 	x.finally = nil
 	sc := newScope(s, co.scope)
 	sc.cleanup = true
-	s.lastID++
-	cleaner := &Coroutine{s: s, scope: sc, id: s.lastID, cleaner: true}
-	cleaner.extra().name = "finally of " + co.Name()
-	cleaner.entry = entryOf(handlers[0])
-	cleaner.extra().settler = finallySettler{co}
-	cleaner.fn = func(self *Coroutine) error {
+	cleaner := s.newCoroutine(sc, func(self *Coroutine) error {
 		var failures []error
 		for _, h := range handlers {
-			failures = append(failures, recovered(func() error { return h(co) }))
+			failures = append(failures, recovered(func() error { return h(self, co) }))
 		}
 		return event.Join(failures...)
-	}
-	sc.add(cleaner)
+	})
+	cleaner.clean = true
+	cleaner.entry = entryOf(handlers[0])
+	cleaner.extra().name = "finally of " + co.Name()
+	cleaner.extra().settler = finallySettler{co}
 	s.ready.PushFront(cleaner)
 }
 
@@ -119,7 +120,7 @@ func (f finallySettler) Settle(_ *Coroutine, err error) {
 	if err == nil || event.IsCancellation(err) {
 		return
 	}
-	if bodyErr := f.of.err; bodyErr != nil && !event.IsCancellation(bodyErr) && f.of.scope.handler() == nil {
+	if bodyErr := f.of.Error(); bodyErr != nil && !event.IsCancellation(bodyErr) && f.of.scope.handler() == nil {
 		err = event.WithCause(err, bodyErr) // CORO-23
 	}
 	f.of.scope.fail(f.of, err)

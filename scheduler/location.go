@@ -30,11 +30,11 @@ func (sa *sample) take() {
 
 // stack returns the stack of a suspended coroutine, which is switched to and back for it.
 func (co *Coroutine) stack() []uintptr {
-	s := co.s
+	s := co.scope.s
 	if co.state != suspended || s.Check("Coroutine.Stack") != nil {
 		return nil
 	}
-	sa := &sample{back: s.running.Load()}
+	sa := &sample{back: s.fiber}
 	if sa.back == co.fiber { // the scheduler runs on this very stack
 		sa.take()
 		return sa.pcs

@@ -34,7 +34,7 @@ func (s *Scheduler) schedule(f *fiber) bool {
 	for f.sample != nil {
 		alive = s.group.Switch(f.ctx, f.sampled())
 	}
-	s.running.Store(f)
+	s.take(f)
 	return alive
 }
 
@@ -61,10 +61,14 @@ func (s *Scheduler) next(f *fiber) *Coroutine {
 			s.microtasks(f)
 		}
 		if s.ready.Len() == 0 {
-			if s.over() {
+			switch {
+			case s.micro.Len() > 0: // queued by microtasks
+				s.turn(f, false)
+			case s.over():
 				return nil
+			case s.ready.Len() == 0:
+				s.wait(f)
 			}
-			s.wait(f)
 			continue
 		}
 		if s.left <= 0 || s.left <= s.clockAt && s.sliceOver() {
@@ -75,8 +79,8 @@ func (s *Scheduler) next(f *fiber) *Coroutine {
 		co := s.popReady()
 		switch {
 		case co.state == completed: // its fiber exited while it was in the queue
-		case co.state == queued && co.requested != nil: // CANC-02
-			s.finish(co, co.requested)
+		case co.state == queued && co.asked: // CANC-02
+			s.finish(co, co.requested())
 		default:
 			return co
 		}
@@ -98,12 +102,18 @@ func (s *Scheduler) wait(f *fiber) {
 	}
 	// DEAD-05: what has happened already is looked at before the verdict.
 	s.turn(f, false)
-	if s.ready.Len() > 0 || s.micro.Len() > 0 || s.reactor.Live() > 0 || s.reactor.Pending() || s.over() {
+	if !s.stuck() {
 		return
 	}
-	if !s.starve() {
+	s.starve()
+	if s.stuck() {
 		s.deadlocked()
 	}
+}
+
+// stuck reports whether coroutines are left and nothing can wake them.
+func (s *Scheduler) stuck() bool {
+	return s.ready.Len() == 0 && s.micro.Len() == 0 && s.reactor.Live() == 0 && !s.reactor.Pending() && s.total > 0
 }
 
 // turn is one turn of the event loop, and the beginning of another stretch of coroutines.

@@ -19,20 +19,16 @@ func (s *Scheduler) Microtask(fn func() error) error {
 func (s *Scheduler) microtasks(f *fiber) {
 	// Those that they queue are looked at in the next round, so that the loop below them is not forgotten.
 	for n := s.micro.Len(); n > 0 && s.micro.Len() > 0; n-- {
-		if !s.microtask(f, s.micro.Pop()) {
-			return
-		}
+		s.microtask(f, s.micro.Pop())
 	}
 }
 
-func (s *Scheduler) microtask(f *fiber, fn func() error) (ok bool) {
+func (s *Scheduler) microtask(f *fiber, fn func() error) {
 	returned := false
 	defer s.guard(f, &returned)
 	err := fn()
 	returned = true
 	if err != nil {
 		s.Fail(err)
-		return false
 	}
-	return true
 }

@@ -15,6 +15,9 @@ type (
 // observeEnter tells those who want to know that co goes on.
 func (f *fiber) observeEnter(co *Coroutine) {
 	s := f.s
+	if s.watched {
+		s.shown.Store(co)
+	}
 	if h := s.opts.Switch; h != nil && h.Enter != nil {
 		s.current = nil
 		s.call(func() error { h.Enter(co); return nil })
@@ -33,6 +36,9 @@ func (f *fiber) observeEnter(co *Coroutine) {
 // observeLeave tells them that co suspends or has ended.
 func (f *fiber) observeLeave(co *Coroutine) {
 	s := f.s
+	if s.watched {
+		s.shown.Store(nil)
+	}
 	if f.traced.open != nil {
 		f.traced.open.End()
 		f.traced.open = nil

@@ -33,20 +33,7 @@ func (co *Coroutine) Park(call string, w Waiting, opts ...WaitOption) error {
 		}
 	}
 	wait.waiting = w
-	wait.state = waitOn
-	for _, sl := range wait.slots {
-		if err := sl.start(); err != nil && wait.state == waitOn {
-			wait.drop()
-			w.Leave(co)
-			return err
-		}
-	}
-	if wait.state == waitOn {
-		co.fiber.suspend()
-	} else {
-		co.fiber.takeBack()
-	}
-	return wait.end()
+	return wait.suspend()
 }
 
 // Unpark puts a coroutine that is in Park into the ready queue. Once a wait: a *event.UsageError for a coroutine that is not
@@ -80,6 +67,7 @@ func (f *fiber) takeBack() {
 	// It was pushed last, unless what it started made others ready after it; then it waits for its turn.
 	if q := &f.s.ready; q.Len() > 0 && q.At(q.Len()-1) == f.co {
 		q.PopBack()
+		f.co.Lucky()
 		return
 	}
 	f.suspend()

@@ -22,8 +22,9 @@ type Scheduler struct {
 	reactor Reactor // immutable
 	group   *coro.Group
 
-	running atomic.Pointer[fiber] // any goroutine; on whose goroutine the loop is; nil outside of Run
-	current *Coroutine            // loop goroutine only; whose body runs; nil: a callback, or the scheduler
+	g       atomic.Uintptr // any goroutine; which of them has the loop; 0 outside of Run
+	fiber   *fiber         // loop goroutine only; the same as a fiber
+	current *Coroutine     // loop goroutine only; whose body runs; nil: a callback, or the scheduler
 	ready   ring.Ring[*Coroutine]
 	micro   ring.Ring[func() error]
 	root    *fiber
@@ -47,10 +48,13 @@ type Scheduler struct {
 	exited        bool // somebody called Goexit: Run's goroutine does so in the end
 	ended         bool
 	deadlocks     int
+	externals     int // open ones
 	firstStarving *StarvingNode
 	lastStarving  *StarvingNode
 
-	observed bool // something is to be told of each switch
+	observed bool                      // something is to be told of each switch
+	watched  bool                      // there is a watchdog
+	shown    atomic.Pointer[Coroutine] // whose body runs, for the watchdog
 	started  atomic.Bool
 	poked    atomic.Bool // set by the watchdog, cleared whenever a coroutine comes back
 	blocked  atomic.Bool // the loop waits for events
@@ -68,9 +72,15 @@ func New(r Reactor, o Options) *Scheduler {
 		o.Name = "run-" + strconv.FormatUint(lastRun.Add(1), 10)
 	}
 	o.fill()
-	s := &Scheduler{name: o.Name, opts: o, reactor: r, observed: o.Switch != nil || o.PprofLabels}
+	s := &Scheduler{name: o.Name, opts: o, reactor: r, watched: o.Watchdog > 0, observed: o.Switch != nil || o.PprofLabels || o.Watchdog > 0}
 	s.main = newScope(s, nil)
 	return s
+}
+
+// take says that f has the loop from now on; f's own goroutine says so.
+func (s *Scheduler) take(f *fiber) {
+	s.g.Store(f.g)
+	s.fiber = f
 }
 
 // Name returns the name of the run. Any goroutine.
@@ -97,9 +107,9 @@ func (s *Scheduler) Current() *Coroutine { return s.current }
 func (s *Scheduler) Coroutines() []*Coroutine {
 	list := make([]*Coroutine, 0, s.total)
 	for _, root := range s.allRoots() {
-		root.each(func(sc *Scope) { list = append(list, sc.snapshot()...) })
+		root.each(func(sc *Scope) { list = append(list, sc.coroutines...) })
 	}
-	slices.SortFunc(list, func(a, b *Coroutine) int { return int(a.id) - int(b.id) })
+	slices.SortFunc(list, byID)
 	return list
 }
 
@@ -116,13 +126,13 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 	case main == nil:
 		return invalid(call, "function", nil, "pass what the main coroutine shall run")
 	case FromContext(ctx) != nil:
-		return usage(call, "its context is a coroutine of "+FromContext(ctx).s.name, "spawn a coroutine there, or pass another context")
+		return usage(call, "its context is a coroutine of "+FromContext(ctx).scope.s.name, "spawn a coroutine there, or pass another context")
 	case s.started.Swap(true):
 		return usage(call, s.name+" was run already", "make another scheduler")
 	}
 	s.group = coro.NewGroup()
 	s.root = &fiber{s: s, ctx: s.group.Root(), g: goid.Get()}
-	s.running.Store(s.root)
+	s.take(s.root)
 	defer s.close()
 	stopCtx := context.AfterFunc(ctx, func() {
 		// It fails when the loop is closed, after the run.
@@ -176,8 +186,9 @@ func (s *Scheduler) close() {
 	if s.grace != nil {
 		s.grace.Stop()
 	}
+	s.closeExternals(s.externals)
 	s.group.End()
-	s.running.Store(nil)
+	s.g.Store(0)
 	s.idle = nil
 	if s.exited {
 		runtime.Goexit()

@@ -1,6 +1,9 @@
 package scheduler
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/uvasync/uvasync/event"
 )
 
@@ -11,15 +14,14 @@ type Scope struct {
 	parent      *Scope     // immutable; nil: a root
 	first, last *Scope     // children
 	prev, next  *Scope     // siblings
-	coroutines  *Coroutine // newest first
-	owned       *Owned     // newest first
+	coroutines  []*Coroutine
+	owned       *Owned // newest first
 	values      Values
 	onError     func(sc *Scope, co *Coroutine, err error) error
 	reason      *event.CancelledError // why it was cancelled
 	closed      bool                  // takes no more coroutines
 	cleanup     bool                  // of finally handlers: not cancelled with its parent, gone when it is empty
-	active      int
-	total       int
+	active      int                   // of coroutines
 }
 
 func newScope(s *Scheduler, parent *Scope) *Scope {
@@ -80,7 +82,7 @@ func (sc *Scope) Parent() *Scope { return sc.parent }
 func (sc *Scope) Closed() bool { return sc.closed }
 
 // Counts returns how many coroutines of its own have not ended: the active ones, and all.
-func (sc *Scope) Counts() (active, total int) { return sc.active, sc.total }
+func (sc *Scope) Counts() (active, total int) { return sc.active, len(sc.coroutines) }
 
 // Values returns what is stored with the scope.
 func (sc *Scope) Values() *Values { return &sc.values }
@@ -100,12 +102,8 @@ func (sc *Scope) find(key any) (any, bool) {
 }
 
 func (sc *Scope) add(co *Coroutine) {
-	co.next = sc.coroutines
-	if co.next != nil {
-		co.next.prev = co
-	}
-	sc.coroutines = co
-	sc.total++
+	co.index = int32(len(sc.coroutines))
+	sc.coroutines = append(sc.coroutines, co)
 	sc.s.total++
 	if !co.hidden {
 		sc.active++
@@ -114,22 +112,17 @@ func (sc *Scope) add(co *Coroutine) {
 }
 
 func (sc *Scope) remove(co *Coroutine) {
-	if co.prev == nil {
-		sc.coroutines = co.next
-	} else {
-		co.prev.next = co.next
-	}
-	if co.next != nil {
-		co.next.prev = co.prev
-	}
-	co.prev, co.next = nil, nil
-	sc.total--
+	last := len(sc.coroutines) - 1
+	moved := sc.coroutines[last]
+	sc.coroutines[co.index], moved.index = moved, co.index
+	sc.coroutines[last] = nil
+	sc.coroutines = sc.coroutines[:last]
 	sc.s.total--
 	if !co.hidden {
 		sc.active--
 		sc.s.active--
 	}
-	if sc.total == 0 && sc.cleanup && sc.first == nil {
+	if last == 0 && sc.cleanup && sc.first == nil {
 		sc.complete()
 		sc.detach()
 	}
@@ -189,15 +182,12 @@ func (sc *Scope) cancel(reason error) {
 
 // snapshot lists the scope's own coroutines, oldest first.
 func (sc *Scope) snapshot() []*Coroutine {
-	list := make([]*Coroutine, 0, sc.total)
-	for co := sc.coroutines; co != nil; co = co.next {
-		list = append(list, co)
-	}
-	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
-		list[i], list[j] = list[j], list[i]
-	}
+	list := slices.Clone(sc.coroutines)
+	slices.SortFunc(list, byID)
 	return list
 }
+
+func byID(a, b *Coroutine) int { return cmp.Compare(a.id, b.id) }
 
 // each calls fn for sc and all scopes below it.
 func (sc *Scope) each(fn func(*Scope)) {

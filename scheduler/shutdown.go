@@ -86,9 +86,9 @@ func (s *Scheduler) unwindAll() {
 		if co.state != queued {
 			late.Coroutines = append(late.Coroutines, s.whereabouts(co))
 		}
-		co.unwinding = true
-		if co.requested == nil {
-			co.requested = &event.CancelledError{Reason: errUnwound}
+		co.doomed = true
+		if !co.asked {
+			co.asked, co.extra().requested = true, &event.CancelledError{Reason: errUnwound}
 		}
 		co.judge()
 	}
@@ -112,11 +112,11 @@ func (s *Scheduler) whereabouts(co *Coroutine) string {
 }
 
 // unwinds reports whether a suspension point of co ends it.
-func (s *Scheduler) unwinds(co *Coroutine) bool { return co.unwinding }
+func (s *Scheduler) unwinds(co *Coroutine) bool { return co.doomed }
 
 // unwound is what a coroutine ends with that was unwound.
 func (s *Scheduler) unwound(co *Coroutine) error {
-	return event.WithCause(&event.CancelledError{Reason: errUnwound}, co.requested)
+	return event.WithCause(&event.CancelledError{Reason: errUnwound}, co.requested())
 }
 
 // over reports whether no coroutine is left. When no active one is, the others are cancelled.

@@ -81,7 +81,7 @@ func (o *SpawnOption) merge(opts []SpawnOption) {
 // it, whichever coroutine co is.
 func (co *Coroutine) Spawn(fn func(co *Coroutine) error, opts ...SpawnOption) (*Coroutine, error) {
 	const call = "Coroutine.Spawn"
-	if co == nil || co.s == nil {
+	if co == nil || co.scope == nil {
 		return nil, co.misuse(call)
 	}
 	return co.scope.spawn(call, fn, opts)
@@ -151,15 +151,24 @@ func (sc *Scope) spawnWith(call string, fn func(co *Coroutine) error, o *SpawnOp
 		s.ready.Push(co)
 		return co, nil
 	}
-	if err := o.strategy.BeforeEnqueue(co); err != nil {
-		s.withdraw(co)
+	return s.enqueueBy(o.strategy, co)
+}
+
+func (s *Scheduler) enqueueBy(strategy SpawnStrategy, co *Coroutine) (*Coroutine, error) {
+	accepted := false
+	defer func() {
+		if !accepted { // also when a hook has panicked
+			s.withdraw(co)
+		}
+	}()
+	if err := strategy.BeforeEnqueue(co); err != nil {
 		return nil, err
 	}
 	s.ready.Push(co)
-	if err := o.strategy.AfterEnqueue(co); err != nil {
-		s.withdraw(co)
+	if err := strategy.AfterEnqueue(co); err != nil {
 		return nil, err
 	}
+	accepted = true
 	return co, nil
 }
 
@@ -169,16 +178,18 @@ func (s *Scheduler) newCoroutine(sc *Scope, fn func(*Coroutine) error) *Coroutin
 
 func newHidden(s *Scheduler, sc *Scope, fn func(*Coroutine) error, hidden bool) *Coroutine {
 	s.lastID++
-	co := &Coroutine{s: s, scope: sc, fn: fn, entry: entryOf(fn), id: s.lastID, hidden: hidden}
+	co := &Coroutine{scope: sc, fn: fn, entry: entryOf(fn), id: s.lastID, hidden: hidden}
 	sc.add(co)
 	return co
 }
 
 // withdraw makes a coroutine whose start was refused as if it had never been.
 func (s *Scheduler) withdraw(co *Coroutine) {
-	co.requested = &event.CancelledError{}
+	x := co.extra()
+	x.requested = &event.CancelledError{}
+	x.err, co.asked, co.state = x.requested, true, completed
+	co.over.Store(1)
 	co.scope.remove(co)
-	co.err, co.state = co.requested, completed
 }
 
 func (sc *Scope) noSpawn(call string) error {

@@ -147,7 +147,7 @@ func (co *Coroutine) reachable(call string, ev event.Event) error {
 	if other == co {
 		return usage(call, "the coroutine would wait for itself", "return from its body instead")
 	}
-	return sameRun(call, co, other.s, other.Name())
+	return sameRun(call, co, other.scope.s, other.Name())
 }
 
 func (w *wait) begin(call string) {
@@ -178,14 +178,25 @@ func (w *wait) run(opts []WaitOption, target *event.Base) error {
 		w.drop()
 		return err
 	}
+	return w.suspend()
+}
+
+// suspend starts what is waited for and suspends until the wait is over.
+func (w *wait) suspend() error {
+	co := w.fiber.co
 	w.state = waitOn
 	for _, sl := range w.slots {
 		if err := sl.start(); err != nil && w.state == waitOn {
+			w.depart()
 			w.drop()
 			return err
 		}
 	}
-	if w.state == waitOn { // starting an event may make it happen
+	// Starting an event may make it happen, and may cancel co.
+	if co.barred && w.barred == nil {
+		w.interrupt(co.verdict().err)
+	}
+	if w.state == waitOn {
 		w.fiber.suspend()
 	} else {
 		w.fiber.takeBack()
@@ -271,7 +282,7 @@ func (w *wait) end() error {
 		return err
 	}
 	w.result, w.fired = nil, -1
-	w.fiber.co.delivered = true
+	w.fiber.co.tell(barred)
 	// EVT-13: an error and a cancellation for the same wait are both kept.
 	return event.WithCause(err, barred)
 }

@@ -45,10 +45,8 @@ func (s *Scheduler) watch() (stop func()) {
 // tellLate logs who holds the loop. The culprit's stack is that of the coroutine's body which is not in state [coroutine].
 func (s *Scheduler) tellLate(held time.Duration) {
 	name, started := "a callback of the loop", ""
-	if f := s.running.Load(); f != nil {
-		if co := f.shown.Load(); co != nil {
-			name, started = co.Name(), co.SpawnLocation()
-		}
+	if co := s.shown.Load(); co != nil {
+		name, started = co.Name(), co.SpawnLocation()
 	}
 	stacks := make([]byte, 64<<10)
 	stacks = stacks[:runtime.Stack(stacks, true)]

@@ -10,7 +10,7 @@ func (co *Coroutine) Yield() error {
 	if err := co.Enter("Yield"); err != nil {
 		return err
 	}
-	if co.s.ready.Len() == 0 && co.s.micro.Len() == 0 {
+	if co.scope.s.ready.Len() == 0 && co.scope.s.micro.Len() == 0 {
 		co.Lucky()
 		return nil
 	}
@@ -20,7 +20,7 @@ func (co *Coroutine) Yield() error {
 func (co *Coroutine) yield(call string) error {
 	w := &co.fiber.wait
 	w.call, w.state = call, waitOver
-	co.s.ready.Push(co)
+	co.scope.s.ready.Push(co)
 	co.fiber.suspend()
 	w.state = waitNone
 	if w.barred != nil {
@@ -58,7 +58,7 @@ func (co *Coroutine) Delay(d time.Duration) error {
 // their own call it.
 func (co *Coroutine) Lucky() {
 	f := co.fiber
-	if f.luck++; f.luck < co.s.opts.Luck {
+	if f.luck++; f.luck < co.scope.s.opts.Luck {
 		return
 	}
 	f.rest()
@@ -70,26 +70,31 @@ func (f *fiber) rest() {
 	f.luck = 0
 	f.s.left = 0
 	w := &f.wait
+	call, state := w.call, w.state
 	w.call, w.state = "Yield", waitOver
 	f.s.ready.Push(f.co)
 	f.suspend()
-	w.state, w.barred = waitNone, nil
+	w.call, w.state = call, state
+	if state == waitNone {
+		w.barred = nil
+	}
 }
 
 // refuse is what a suspension point answers while something in effect is cancelled. Stage 2 of a shutdown unwinds co here.
 func (co *Coroutine) refuse() error {
-	if co.s.unwinds(co) {
+	if co.scope.s.unwinds(co) {
 		co.unwind()
 	}
 	f := co.fiber
 	if f.refused++; f.refused > refusals {
 		f.rest()
-		if co.s.unwinds(co) {
+		if co.scope.s.unwinds(co) {
 			co.unwind()
 		}
 	}
-	co.delivered = true
-	return co.verdict.Load().err
+	err := co.verdict().err
+	co.tell(err)
+	return err
 }
 
 // refusals is how many suspension points in a row fail at once before one lets the others run (CANC-00).
