@@ -110,6 +110,9 @@ func (b *Base) Outcome() (result any, ok bool, err error) {
 	return b.kind.Outcome()
 }
 
+// LiveCount returns the live count of the loop that the event lives in; nil when it lives in none.
+func (b *Base) LiveCount() *Count { return b.live }
+
 // checkInit answers whether b can be used at all.
 func (b *Base) checkInit(call string) error {
 	if b.kind == nil {

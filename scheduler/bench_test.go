@@ -68,6 +68,23 @@ func BenchmarkSpawn(b *testing.B) {
 	})
 }
 
+func BenchmarkSpawnYield(b *testing.B) {
+	bench(b, func(co *scheduler.Coroutine) error {
+		n := 0
+		for i := range b.N {
+			if _, err := co.Spawn(func(co *scheduler.Coroutine) error { n++; return co.Yield() }); err != nil {
+				return err
+			}
+			if i%64 == 63 {
+				if err := co.Yield(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
 func BenchmarkDelay(b *testing.B) {
 	for _, n := range []int{1, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -93,9 +93,9 @@ func (x *extras) innermost() *frame {
 
 // publish closes the innermost frame and what is around it, up to the block from: its cancellation has taken effect in all
 // of them. nil: in the whole body.
-func (x *extras) publish(from *frame) {
-	for _, fn := range x.closeUpTo(from) {
-		_ = recovered(func() error { fn(); return nil })
+func (co *Coroutine) publish(from *frame) {
+	for _, fn := range co.ext.Load().closeUpTo(from) {
+		co.scope.s.call(func() error { fn(); return nil })
 	}
 }
 

@@ -45,7 +45,7 @@ func (co *Coroutine) judge() {
 	if old := x.verdict.Load(); old == nil || old.err != effective {
 		x.verdict.Store(&verdict{effective})
 	}
-	x.publish(from)
+	co.publish(from)
 	if co.state == suspended {
 		co.fiber.wait.interrupt(effective)
 	}

@@ -105,7 +105,7 @@ func (co *Coroutine) Started() bool { return co.begun }
 
 // Queued reports whether co is in the ready queue, for its start or to go on.
 func (co *Coroutine) Queued() bool {
-	return co.state == queued || co.state == suspended && co.fiber.wait.state == waitOver
+	return co.state == queued || co.state == suspended && co.fiber.state == waitOver
 }
 
 // Suspended reports whether the body has begun and is not running.

@@ -72,12 +72,22 @@ func (s *Scheduler) starve() {
 		if n.s == nil { // released by one before it
 			continue
 		}
-		helped := false
-		s.call(func() error { helped = n.thing.Starve(); return nil })
-		if helped || !s.stuck() {
+		if s.starves(n) || !s.stuck() {
 			return
 		}
 	}
+}
+
+func (s *Scheduler) starves(n *StarvingNode) (helped bool) {
+	exits := true
+	defer func() {
+		if exits { // it would do so again
+			n.Release()
+		}
+	}()
+	s.call(func() error { helped = n.thing.Starve(); return nil })
+	exits = false
+	return helped
 }
 
 // deadlocked is the verdict: every wait fails, protected ones too, and the run ends. When those who went on after an earlier

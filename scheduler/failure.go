@@ -53,7 +53,7 @@ func (sc *Scope) fail(co *Coroutine, err error) {
 }
 
 func (s *Scheduler) handle(h func(*Scope, *Coroutine, error) error, sc *Scope, co *Coroutine, err error) error {
-	return recovered(func() error { return h(sc, co, err) })
+	return s.recovered(func() error { return h(sc, co, err) })
 }
 
 // handler is the error handler that a failure in sc would meet first.
@@ -90,13 +90,13 @@ func (s *Scheduler) Fail(err error) {
 
 // call runs a function of somebody else's outside of any coroutine: its failure or panic is one of the run.
 func (s *Scheduler) call(fn func() error) {
-	if err := recovered(fn); err != nil {
+	if err := s.recovered(fn); err != nil {
 		s.Fail(err)
 	}
 }
 
 // recovered runs fn and turns a panic into an error.
-func recovered(fn func() error) (err error) {
+func (s *Scheduler) recovered(fn func() error) (err error) {
 	returned := false
 	defer func() {
 		if returned {
@@ -104,16 +104,18 @@ func recovered(fn func() error) (err error) {
 		}
 		if r := recover(); r != nil {
 			err = &event.PanicError{Value: r, Stack: debug.Stack()}
+			return
 		}
+		s.goexit()
 	}()
 	err = fn()
 	returned = true
 	return err
 }
 
-// guard is deferred around what runs on f's stack without being f's coroutine. A panic of a callback is a failure of the
-// run. A Goexit cannot be stopped: it takes the coroutine on whose stack the callback ran with it.
-func (s *Scheduler) guard(f *fiber, returned *bool) {
+// guard is deferred around what runs on the stack of whoever has the loop without being its coroutine: a panic there is a
+// failure of the run.
+func (s *Scheduler) guard(returned *bool) {
 	if *returned {
 		return
 	}
@@ -121,11 +123,18 @@ func (s *Scheduler) guard(f *fiber, returned *bool) {
 		s.Fail(&event.PanicError{Value: r, Stack: debug.Stack()})
 		return
 	}
+	s.goexit()
+}
+
+// goexit is what follows when a function of somebody else's has called runtime.Goexit, as t.FailNow does. Nothing stops that:
+// a coroutine that is suspended on the stack is unwound with it. The run ends in order, and then Run's goroutine exits.
+func (s *Scheduler) goexit() {
+	if co := s.current; co != nil && co.doomed {
+		return // it was unwound
+	}
 	s.exited = true
 	s.Fail(errGoexit)
-	if f.co != nil {
-		f.wait.depart()
-		f.wait.drop()
+	if f := s.fiber; f.co != nil && f.co.state == suspended {
 		f.enter(f.co)
 	}
 }

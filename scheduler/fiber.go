@@ -11,18 +11,22 @@ import (
 
 // fiber is an execution context: a goroutine of the run's group that runs one coroutine after the other, and what the one
 // it runs needs to wait. The root fiber is the goroutine of Run itself, which runs none.
+//
+// What a switch reads is in its first cache line.
 type fiber struct {
 	s       *Scheduler
-	ctx     *coro.Context
-	g       uintptr    // the goroutine; written by itself before anybody can ask
 	co      *Coroutine // what it runs; nil: it is idle
+	g       uintptr    // the goroutine; written by itself before anybody can ask
+	luck    int16      // operations in a row that did not suspend
+	refused int16      // suspension points in a row that failed at once
+	state   waitState
+	struck  bool // wait.barred is set
+	dead    bool // left by Goexit: it goes on to the end of the run without a coroutine
+	labels  bool // with Options.PprofLabels: they are set
+	ctx     coro.Context
+	sample  *sample // somebody wants to see its stack
+	traced  *trace.Region
 	wait    wait
-	luck    int      // operations in a row that did not suspend
-	refused int      // suspension points in a row that failed at once
-	dead    bool     // left by Goexit: it goes on to the end of the run without a coroutine
-	sample  *sample  // somebody wants to see its stack
-	traced  region   // with runtime/trace
-	labels  labelled // with Options.PprofLabels
 }
 
 // maxIdle is how many idle fibers a run keeps; more end when they have nothing to do.
@@ -32,7 +36,7 @@ func (s *Scheduler) newFiber(co *Coroutine) *fiber {
 	f := &fiber{s: s}
 	f.adopt(co)
 	f.wait.fiber = f
-	f.ctx = s.group.New(f.run, f.linger)
+	s.group.New(&f.ctx, f.run, f.linger)
 	return f
 }
 
@@ -74,6 +78,8 @@ func (f *fiber) exec() {
 	defer func() {
 		if !returned {
 			err = f.aborted(recover())
+			f.wait.depart() // a callback that ran on this stack may have exited
+			f.wait.drop()
 		}
 		f.leave(co)
 		f.refused, f.luck = 0, 0
@@ -113,18 +119,35 @@ func (f *fiber) enter(co *Coroutine) {
 // leave ends it.
 func (f *fiber) leave(co *Coroutine) {
 	f.s.current = nil
-	if f.s.observed || f.traced.open != nil {
+	if f.s.observed || f.s.regions > 0 {
 		f.observeLeave(co)
 	}
 }
 
 // suspend gives the loop to others until f's coroutine is scheduled again. What it waits for has been arranged.
 func (f *fiber) suspend() {
-	co := f.co
+	co, s := f.co, f.s
 	f.leave(co)
 	co.state = suspended
 	f.luck, f.refused = 0, 0
-	f.s.schedule(f)
+	if next := s.quick(); next == nil {
+		s.schedule(f)
+	} else if next != f {
+		if m := s.group.Begin(&f.ctx, &next.ctx); m == nil {
+			s.group.Switch(&f.ctx, &next.ctx)
+		} else if m.Taken {
+			m.Taken = false
+			m.Yield(struct{}{})
+		} else {
+			m.Taken = true
+			m.Next()
+		}
+		s.group.End(&f.ctx)
+		if s.sampling {
+			s.sampled(f)
+		}
+		s.take(f)
+	}
 	f.enter(co)
 	if co.doomed {
 		co.unwind()

@@ -22,27 +22,42 @@ func (s *Scheduler) finish(co *Coroutine, err error) {
 	}
 	co.state, co.fiber, co.fn = completed, nil, nil
 	co.over.Store(1)
-	if x := co.ext.Load(); x != nil {
-		s.finishExtras(co, x, err)
+	if x := co.ext.Load(); x != nil || s.opts.Switch != nil {
+		s.finishWatched(co, x, err)
+		return
 	}
 	co.scope.remove(co)
+}
+
+// finishWatched is the end of a coroutine in which somebody is interested, or that has failed. All of it happens, whoever of
+// those that are told exits the goroutine.
+func (s *Scheduler) finishWatched(co *Coroutine, x *extras, err error) {
 	if h := s.opts.Switch; h != nil && h.Finish != nil {
-		s.call(func() error { h.Finish(co); return nil })
+		defer s.call(func() error { h.Finish(co); return nil })
+	}
+	defer co.scope.remove(co)
+	if x != nil {
+		s.finishExtras(co, x, err)
 	}
 }
 
-// finishExtras is the end of a coroutine in which somebody is interested, or that has failed.
+// finishExtras tells, in this order: who waits for Done, the settler, the awaiters, the scope, the finally handlers.
 func (s *Scheduler) finishExtras(co *Coroutine, x *extras, err error) {
-	x.publish(nil)
+	awaited := false
+	defer func() {
+		if len(x.finally) > 0 {
+			s.spawnFinally(co, x)
+		}
+	}()
+	defer func() {
+		if err != nil && !awaited && x.settler == nil && !event.IsCancellation(err) {
+			co.scope.fail(co, err)
+		}
+	}()
+	defer func() { awaited = s.tellAwaiters(co, x) }()
+	co.publish(nil)
 	if x.settler != nil {
 		s.call(func() error { x.settler.Settle(co, err); return nil })
-	}
-	awaited := s.tellAwaiters(co, x)
-	if err != nil && !awaited && x.settler == nil && !event.IsCancellation(err) {
-		co.scope.fail(co, err)
-	}
-	if len(x.finally) > 0 {
-		s.spawnFinally(co, x)
 	}
 }
 
@@ -86,7 +101,7 @@ func (co *Coroutine) OnFinally(fn func(self, ended *Coroutine) error) error {
 		return invalid(call, "function", nil, "pass what to call when the coroutine has ended")
 	}
 	if co.state == completed {
-		return recovered(func() error { return fn(s.current, co) })
+		return s.recovered(func() error { return fn(s.current, co) })
 	}
 	x := co.extra()
 	x.finally = append(x.finally, fn)
@@ -102,7 +117,7 @@ func (s *Scheduler) spawnFinally(co *Coroutine, x *extras) {
 	cleaner := s.newCoroutine(sc, func(self *Coroutine) error {
 		var failures []error
 		for _, h := range handlers {
-			failures = append(failures, recovered(func() error { return h(self, co) }))
+			failures = append(failures, s.recovered(func() error { return h(self, co) }))
 		}
 		return event.Join(failures...)
 	})

@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
-
-	"github.com/uvasync/uvasync/internal/coro"
 )
 
 // sample is a request to a suspended fiber for its stack.
@@ -15,17 +13,20 @@ type sample struct {
 	pcs  []uintptr
 }
 
-// sampled runs on the stack that was asked for, and returns who wanted it.
-func (f *fiber) sampled() *coro.Context {
-	sa := f.sample
-	f.sample = nil
-	sa.take()
-	return sa.back.ctx
+// sampled runs on the stack of f, which was asked for, and goes back to who wanted it until f is switched to for good.
+func (s *Scheduler) sampled(f *fiber) (alive bool) {
+	for f.sample != nil {
+		sa := f.sample
+		f.sample = nil
+		sa.take()
+		alive = s.group.Switch(&f.ctx, &sa.back.ctx)
+	}
+	return alive
 }
 
 func (sa *sample) take() {
 	sa.pcs = make([]uintptr, 64)
-	sa.pcs = sa.pcs[:runtime.Callers(2, sa.pcs)]
+	sa.pcs = sa.pcs[:runtime.Callers(3, sa.pcs)]
 }
 
 // stack returns the stack of a suspended coroutine, which is switched to and back for it.
@@ -39,8 +40,9 @@ func (co *Coroutine) stack() []uintptr {
 		sa.take()
 		return sa.pcs
 	}
-	co.fiber.sample = sa
-	s.group.Switch(sa.back.ctx, co.fiber.ctx)
+	co.fiber.sample, s.sampling = sa, true
+	defer func() { s.sampling = false }()
+	s.group.Switch(&sa.back.ctx, &co.fiber.ctx)
 	return sa.pcs
 }
 
@@ -96,7 +98,7 @@ func (co *Coroutine) SpawnLocation() string {
 
 // WaitsFor describes what a suspended coroutine waits for; empty when it is ready to go on.
 func (co *Coroutine) WaitsFor() string {
-	if co.state != suspended || co.fiber.wait.state != waitOn {
+	if co.state != suspended || co.fiber.state != waitOn {
 		return ""
 	}
 	return co.fiber.wait.info()

@@ -8,7 +8,7 @@ import (
 // whose coroutine has ended, the root. It returns when f shall go on: with its coroutine, with a new one (f was idle), or,
 // false, to end.
 func (s *Scheduler) schedule(f *fiber) bool {
-	co := s.next(f)
+	co := s.next()
 	to := s.root
 	switch {
 	case co == nil: // the run is over
@@ -25,17 +25,36 @@ func (s *Scheduler) schedule(f *fiber) bool {
 	}
 	if f.co == nil && !f.dead && f != s.root {
 		if len(s.idle) >= maxIdle {
-			s.group.Leave(to.ctx)
+			s.group.Leave(&to.ctx)
 			return false
 		}
 		s.idle = append(s.idle, f)
 	}
-	alive := s.group.Switch(f.ctx, to.ctx)
-	for f.sample != nil {
-		alive = s.group.Switch(f.ctx, f.sampled())
+	return s.switchTo(f, to)
+}
+
+// switchTo parks f and has to run. It returns when f is switched to, and false when f shall end.
+func (s *Scheduler) switchTo(f, to *fiber) bool {
+	alive := s.group.Switch(&f.ctx, &to.ctx)
+	if s.sampling {
+		alive = s.sampled(f)
 	}
 	s.take(f)
 	return alive
+}
+
+// quick is next for the most frequent case, a suspended coroutine that is ready and nothing else to do. It returns its fiber;
+// nil: use next.
+func (s *Scheduler) quick() *fiber {
+	if s.ready.Len() == 0 || s.left <= s.clockAt || s.micro.Len() > 0 || s.opts.Rand != nil || s.poked.Load() {
+		return nil
+	}
+	if f := s.ready.At(0).fiber; f != nil {
+		s.left--
+		s.ready.Pop()
+		return f
+	}
+	return nil
 }
 
 func (s *Scheduler) fiberFor(co *Coroutine) *fiber {
@@ -50,29 +69,28 @@ func (s *Scheduler) fiberFor(co *Coroutine) *fiber {
 	return f
 }
 
-// next finds the coroutine that goes on, turning the event loop while there is none; nil: the run is over. f is whose
-// stack this is.
-func (s *Scheduler) next(f *fiber) *Coroutine {
+// next finds the coroutine that goes on, turning the event loop while there is none; nil: the run is over.
+func (s *Scheduler) next() *Coroutine {
 	if s.poked.Load() {
 		s.poked.Store(false)
 	}
 	for {
 		if s.micro.Len() > 0 {
-			s.microtasks(f)
+			s.microtasks()
 		}
 		if s.ready.Len() == 0 {
 			switch {
 			case s.micro.Len() > 0: // queued by microtasks
-				s.turn(f, false)
+				s.turn(false)
 			case s.over():
 				return nil
 			case s.ready.Len() == 0:
-				s.wait(f)
+				s.wait()
 			}
 			continue
 		}
-		if s.left <= 0 || s.left <= s.clockAt && s.sliceOver() {
-			s.turn(f, false)
+		if s.left <= s.clockAt && (s.left == 0 || s.sliceOver()) {
+			s.turn(false)
 			continue
 		}
 		s.left--
@@ -95,13 +113,13 @@ func (s *Scheduler) popReady() *Coroutine {
 }
 
 // wait turns the event loop when no coroutine is ready: blocking, unless nothing could ever happen.
-func (s *Scheduler) wait(f *fiber) {
+func (s *Scheduler) wait() {
 	if s.reactor.Live() > 0 || s.reactor.Pending() {
-		s.turn(f, true)
+		s.turn(true)
 		return
 	}
 	// DEAD-05: what has happened already is looked at before the verdict.
-	s.turn(f, false)
+	s.turn(false)
 	if !s.stuck() {
 		return
 	}
@@ -117,26 +135,26 @@ func (s *Scheduler) stuck() bool {
 }
 
 // turn is one turn of the event loop, and the beginning of another stretch of coroutines.
-func (s *Scheduler) turn(f *fiber, block bool) {
+func (s *Scheduler) turn(block bool) {
 	s.stats.Turns++
 	s.slowTurn()
 	if block {
 		s.blocked.Store(true)
 	}
-	s.tick(f, block)
+	s.tick(block)
 	if block {
 		s.blocked.Store(false)
 	}
 	s.left = s.opts.Budget
 	s.clockStep = 1
-	s.clockAt = s.left - s.clockStep
+	s.clockAt = max(0, s.left-s.clockStep)
 	s.sliceFrom = s.reactor.Now()
 }
 
 // tick turns the reactor. Callbacks may panic or exit the goroutine: the run fails, and goes on to its end.
-func (s *Scheduler) tick(f *fiber, block bool) {
+func (s *Scheduler) tick(block bool) {
 	returned := false
-	defer s.guard(f, &returned)
+	defer s.guard(&returned)
 	_, err := s.reactor.Tick(block)
 	returned = true
 	if err != nil {
@@ -152,6 +170,6 @@ func (s *Scheduler) sliceOver() bool {
 	}
 	done := s.opts.Budget - s.left
 	s.clockStep = max(1, min(2*s.clockStep, 64, int(s.opts.Slice/8*time.Duration(done)/max(spent, 1))))
-	s.clockAt = s.left - s.clockStep
+	s.clockAt = max(0, s.left-s.clockStep)
 	return false
 }

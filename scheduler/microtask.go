@@ -15,17 +15,17 @@ func (s *Scheduler) Microtask(fn func() error) error {
 	return nil
 }
 
-// microtasks runs those that are queued. f is whose stack this is.
-func (s *Scheduler) microtasks(f *fiber) {
+// microtasks runs those that are queued.
+func (s *Scheduler) microtasks() {
 	// Those that they queue are looked at in the next round, so that the loop below them is not forgotten.
 	for n := s.micro.Len(); n > 0 && s.micro.Len() > 0; n-- {
-		s.microtask(f, s.micro.Pop())
+		s.microtask(s.micro.Pop())
 	}
 }
 
-func (s *Scheduler) microtask(f *fiber, fn func() error) {
+func (s *Scheduler) microtask(fn func() error) {
 	returned := false
-	defer s.guard(f, &returned)
+	defer s.guard(&returned)
 	err := fn()
 	returned = true
 	if err != nil {

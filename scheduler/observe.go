@@ -7,11 +7,6 @@ import (
 	"strconv"
 )
 
-type (
-	region   struct{ open *trace.Region }
-	labelled bool
-)
-
 // observeEnter tells those who want to know that co goes on.
 func (f *fiber) observeEnter(co *Coroutine) {
 	s := f.s
@@ -23,13 +18,14 @@ func (f *fiber) observeEnter(co *Coroutine) {
 		s.call(func() error { h.Enter(co); return nil })
 		s.current = co
 	}
-	if s.opts.PprofLabels && !bool(f.labels) {
+	if s.opts.PprofLabels && !f.labels {
 		f.labels = true
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(),
 			pprof.Labels("coroutine", co.Name(), "coroutine_id", strconv.FormatUint(co.id, 10))))
 	}
 	if trace.IsEnabled() {
-		f.traced.open = trace.StartRegion(context.Background(), co.Name())
+		s.regions++
+		f.traced = trace.StartRegion(context.Background(), co.Name())
 	}
 }
 
@@ -39,9 +35,10 @@ func (f *fiber) observeLeave(co *Coroutine) {
 	if s.watched {
 		s.shown.Store(nil)
 	}
-	if f.traced.open != nil {
-		f.traced.open.End()
-		f.traced.open = nil
+	if f.traced != nil {
+		f.traced.End()
+		s.regions--
+		f.traced = nil
 	}
 	if h := s.opts.Switch; h != nil && h.Leave != nil {
 		s.call(func() error { h.Leave(co); return nil })

@@ -43,7 +43,7 @@ func (co *Coroutine) Unpark() error { return co.UnparkWith(nil) }
 // UnparkWith is Unpark, and Park returns err: the line is closed. Leave is not called for it.
 func (co *Coroutine) UnparkWith(err error) error {
 	const call = "Coroutine.Unpark"
-	if co == nil || co.fiber == nil || co.fiber.wait.state != waitOn || co.fiber.wait.waiting == nil {
+	if co == nil || co.scope == nil || !co.scope.s.here() || co.fiber == nil || co.fiber.state != waitOn || co.fiber.wait.waiting == nil {
 		return co.notParked(call)
 	}
 	w := &co.fiber.wait
@@ -56,8 +56,11 @@ func (co *Coroutine) UnparkWith(err error) error {
 }
 
 func (co *Coroutine) notParked(call string) error {
-	if co == nil {
+	if co == nil || co.scope == nil {
 		return invalid(call, "coroutine", nil, "pass the one to wake")
+	}
+	if err := co.scope.s.Check(call); err != nil {
+		return err
 	}
 	return usage(call, co.Info()+", is not parked", "wake only who is in Park, once a wait")
 }

@@ -52,6 +52,8 @@ type Scheduler struct {
 	firstStarving *StarvingNode
 	lastStarving  *StarvingNode
 
+	sampling bool                      // a fiber is asked for its stack
+	regions  int                       // of runtime/trace that are open
 	observed bool                      // something is to be told of each switch
 	watched  bool                      // there is a watchdog
 	shown    atomic.Pointer[Coroutine] // whose body runs, for the watchdog
@@ -130,8 +132,8 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 	case s.started.Swap(true):
 		return usage(call, s.name+" was run already", "make another scheduler")
 	}
-	s.group = coro.NewGroup()
-	s.root = &fiber{s: s, ctx: s.group.Root(), g: goid.Get()}
+	s.root = &fiber{s: s, g: goid.Get()}
+	s.group = coro.NewGroup(&s.root.ctx)
 	s.take(s.root)
 	defer s.close()
 	stopCtx := context.AfterFunc(ctx, func() {
@@ -142,6 +144,9 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 	defer s.watch()()
 	s.mainCo = s.newCoroutine(s.main, main)
 	s.ready.Push(s.mainCo)
+	if ctx.Err() != nil { // main does not begin, whenever the post comes
+		s.askedToEnd(context.Cause(ctx))
+	}
 	s.left, s.sliceFrom = s.opts.Budget, s.reactor.Now()
 	s.loop()
 	s.conclude()
@@ -187,7 +192,7 @@ func (s *Scheduler) close() {
 		s.grace.Stop()
 	}
 	s.closeExternals(s.externals)
-	s.group.End()
+	s.group.EndAll()
 	s.g.Store(0)
 	s.idle = nil
 	if s.exited {

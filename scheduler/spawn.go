@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"runtime"
+	"unsafe"
 
 	"github.com/uvasync/uvasync/event"
 )
@@ -176,9 +177,12 @@ func (s *Scheduler) newCoroutine(sc *Scope, fn func(*Coroutine) error) *Coroutin
 	return newHidden(s, sc, fn, false)
 }
 
+// codeOf is where the code of fn begins: the first word of what a func value points to, as reflect's Pointer has it.
+func codeOf(fn func(*Coroutine) error) uintptr { return **(**uintptr)(unsafe.Pointer(&fn)) }
+
 func newHidden(s *Scheduler, sc *Scope, fn func(*Coroutine) error, hidden bool) *Coroutine {
 	s.lastID++
-	co := &Coroutine{scope: sc, fn: fn, entry: entryOf(fn), id: s.lastID, hidden: hidden}
+	co := &Coroutine{scope: sc, fn: fn, entry: codeOf(fn), id: s.lastID, hidden: hidden}
 	sc.add(co)
 	return co
 }

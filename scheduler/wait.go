@@ -11,7 +11,6 @@ import (
 // room for what most waits need.
 type wait struct {
 	fiber   *fiber
-	state   waitState
 	timed   bool // deadline is running
 	expects bool // the deadline is what is waited for: its end is no timeout
 	fired   int  // which of the slots ended the wait
@@ -69,7 +68,7 @@ func (co *Coroutine) Await(ev event.Event, opts ...WaitOption) (any, error) {
 		co.Lucky()
 		return result, err
 	}
-	if err := co.reachable(call, ev); err != nil {
+	if err := co.reachable(call, ev, ev.AsEvent()); err != nil {
 		return nil, err
 	}
 	w := &co.fiber.wait
@@ -106,7 +105,7 @@ func (co *Coroutine) AwaitFirst(evs []event.Event, opts ...WaitOption) (fired in
 			co.Lucky()
 			return i, result, err
 		}
-		if err := co.reachable(call, ev); err != nil {
+		if err := co.reachable(call, ev, ev.AsEvent()); err != nil {
 			return -1, nil, err
 		}
 	}
@@ -138,8 +137,12 @@ func settled(call string, ev event.Event, base *event.Base) (done bool, result a
 	return false, nil, nil
 }
 
-// reachable refuses what co cannot wait for: itself, and coroutines of other runs.
-func (co *Coroutine) reachable(call string, ev event.Event) error {
+// reachable refuses what co cannot wait for: itself, and what belongs to other runs (GEN-11).
+func (co *Coroutine) reachable(call string, ev event.Event, base *event.Base) error {
+	if loop := base.LiveCount(); loop != nil && loop != co.scope.s.reactor.Count() {
+		return usage(call, base.Info()+" lives on another loop than "+co.scope.s.name,
+			"await it in a run there, and send what it says with External or a remote future")
+	}
 	other, ok := ev.(*Coroutine)
 	if !ok {
 		return nil
@@ -151,7 +154,7 @@ func (co *Coroutine) reachable(call string, ev event.Event) error {
 }
 
 func (w *wait) begin(call string) {
-	w.call, w.state, w.fired = call, waitNone, -1
+	w.call, w.fiber.state, w.fired = call, waitNone, -1
 	w.slots = w.few[:0]
 }
 
@@ -184,9 +187,9 @@ func (w *wait) run(opts []WaitOption, target *event.Base) error {
 // suspend starts what is waited for and suspends until the wait is over.
 func (w *wait) suspend() error {
 	co := w.fiber.co
-	w.state = waitOn
+	w.fiber.state = waitOn
 	for _, sl := range w.slots {
-		if err := sl.start(); err != nil && w.state == waitOn {
+		if err := sl.start(); err != nil && w.fiber.state == waitOn {
 			w.depart()
 			w.drop()
 			return err
@@ -196,7 +199,7 @@ func (w *wait) suspend() error {
 	if co.barred && w.barred == nil {
 		w.interrupt(co.verdict().err)
 	}
-	if w.state == waitOn {
+	if w.fiber.state == waitOn {
 		w.fiber.suspend()
 	} else {
 		w.fiber.takeBack()
@@ -219,6 +222,9 @@ func (w *wait) bound(opts []WaitOption, target *event.Base) error {
 			if done { // CANC-24
 				return &event.CancelledError{Reason: err, Token: true}
 			}
+			if err := w.fiber.co.reachable(w.call, o.token, o.base); err != nil {
+				return err
+			}
 			if err := w.subscribe(o.token, o.base, -1, true); err != nil {
 				return err
 			}
@@ -237,7 +243,7 @@ func (w *wait) arm(d time.Duration, expects bool) error {
 
 func (w *wait) expired() {
 	w.timed = false
-	if w.state != waitOn {
+	if w.fiber.state != waitOn {
 		return
 	}
 	if !w.expects {
@@ -249,7 +255,7 @@ func (w *wait) expired() {
 
 // over ends the wait: the coroutine goes on when its turn has come.
 func (w *wait) over() {
-	w.state = waitOver
+	w.fiber.state = waitOver
 	w.fiber.s.ready.Push(w.fiber.co)
 }
 
@@ -267,8 +273,8 @@ func (w *wait) interrupt(err error) {
 	if w.barred != nil {
 		return
 	}
-	w.barred = err
-	if w.state == waitOn {
+	w.barred, w.fiber.struck = err, true
+	if w.fiber.state == waitOn {
 		w.over()
 	}
 	w.depart()
@@ -298,7 +304,8 @@ func (w *wait) drop() {
 		w.timed = false
 		w.ends.Stop()
 	}
-	w.state, w.err, w.barred, w.waiting = waitNone, nil, nil, nil
+	w.err, w.barred, w.waiting = nil, nil, nil
+	w.fiber.state, w.fiber.struck = waitNone, false
 }
 
 // start starts the event, for as long as the wait takes.
@@ -334,14 +341,14 @@ func onFire(base *event.Base, cb *event.Callback, result any, err error) {
 		sl.started = false // a one-shot has stopped by itself, and may have been started again by somebody else
 	}
 	switch {
-	case w.state == waitOn && sl.token:
+	case w.fiber.state == waitOn && sl.token:
 		w.err = &event.CancelledError{Reason: err, Token: true}
 		w.depart()
 		w.over()
-	case w.state == waitOn:
+	case w.fiber.state == waitOn:
 		w.result, w.err, w.fired = result, err, sl.index
 		w.over()
-	case w.state == waitOver && w.barred != nil && w.err == nil && !sl.token:
+	case w.fiber.state == waitOver && w.barred != nil && w.err == nil && !sl.token:
 		w.err = err // EVT-13
 	}
 }
@@ -353,7 +360,7 @@ func onDispose(cb *event.Callback) {
 		return
 	}
 	sl.active, sl.started = false, false
-	if w := sl.wait; w.state == waitOn {
+	if w := sl.wait; w.fiber.state == waitOn {
 		w.err = closedError(w.call, sl.base.Info())
 		w.fired = sl.index
 		if sl.token {

@@ -14,17 +14,13 @@ func (co *Coroutine) Yield() error {
 		co.Lucky()
 		return nil
 	}
-	return co.yield("Yield")
-}
-
-func (co *Coroutine) yield(call string) error {
-	w := &co.fiber.wait
-	w.call, w.state = call, waitOver
-	co.scope.s.ready.Push(co)
-	co.fiber.suspend()
-	w.state = waitNone
-	if w.barred != nil {
-		return w.end()
+	f := co.fiber
+	f.state = waitOver
+	f.s.ready.Push(co)
+	f.suspend()
+	f.state = waitNone
+	if f.struck {
+		return f.wait.end()
 	}
 	return nil
 }
@@ -48,7 +44,7 @@ func (co *Coroutine) Delay(d time.Duration) error {
 		w.drop()
 		return err
 	}
-	w.state = waitOn
+	w.fiber.state = waitOn
 	co.fiber.suspend()
 	return w.end()
 }
@@ -58,7 +54,7 @@ func (co *Coroutine) Delay(d time.Duration) error {
 // their own call it.
 func (co *Coroutine) Lucky() {
 	f := co.fiber
-	if f.luck++; f.luck < co.scope.s.opts.Luck {
+	if f.luck++; int(f.luck) < co.scope.s.opts.Luck {
 		return
 	}
 	f.rest()
@@ -68,15 +64,14 @@ func (co *Coroutine) Lucky() {
 // lets the event loop look at what has happened.
 func (f *fiber) rest() {
 	f.luck = 0
-	f.s.left = 0
-	w := &f.wait
-	call, state := w.call, w.state
-	w.call, w.state = "Yield", waitOver
+	f.s.left, f.s.clockAt = 0, 0
+	state := f.state
+	f.state = waitOver
 	f.s.ready.Push(f.co)
 	f.suspend()
-	w.call, w.state = call, state
+	f.state = state
 	if state == waitNone {
-		w.barred = nil
+		f.wait.barred, f.struck = nil, false
 	}
 }
 

@@ -12,29 +12,30 @@ func selfTest(symmetric bool) (works bool) {
 			works = false
 		}
 	}()
-	g := newGroup(symmetric)
+	var root Context
+	g := newGroup(&root, symmetric)
 	var order []int
-	var cs [3]*Context
+	var cs [3]Context
 	for i := range cs {
-		cs[i] = g.New(func() {
+		g.New(&cs[i], func() {
 			for range 3 {
 				order = append(order, i)
-				to := g.root
+				to := &root
 				if i < 2 {
-					to = cs[i+1]
+					to = &cs[i+1]
 				}
-				if !g.Switch(cs[i], to) {
+				if !g.Switch(&cs[i], to) {
 					return
 				}
 			}
-			g.Leave(g.root)
+			g.Leave(&root)
 		}, func() {})
 	}
 	for range 3 {
-		g.Switch(g.root, cs[0])
+		g.Switch(&root, &cs[0])
 	}
-	g.Switch(g.root, cs[1]) // leaves
-	g.End()
+	g.Switch(&root, &cs[1]) // leaves
+	g.EndAll()
 	if len(order) != 9 || g.count != 0 {
 		return false
 	}

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func each(t *testing.T, body func(t *testing.T, g *Group)) {
 	t.Helper()
 	for name, symmetric := range map[string]bool{"symmetric": true, "plain": false} {
-		t.Run(name, func(t *testing.T) { body(t, newGroup(symmetric)) })
+		t.Run(name, func(t *testing.T) { body(t, newGroup(new(Context), symmetric)) })
 	}
 }
 
@@ -30,15 +30,15 @@ func TestGoexit_StaysWithItsContext(t *testing.T) {
 		var parked []string
 		var dead, idle []*Context
 		for i := range 5 {
-			var c *Context
-			c = g.New(func() { runtime.Goexit() }, func() {
+			c := new(Context)
+			g.New(c, func() { runtime.Goexit() }, func() {
 				parked = append(parked, fmt.Sprint("exited ", i))
 				g.Switch(c, g.root)
 				parked = append(parked, fmt.Sprint("ends ", i))
 			})
 			dead = append(dead, c)
-			var d *Context
-			d = g.New(func() {
+			d := new(Context)
+			g.New(d, func() {
 				for g.Switch(d, g.root) {
 				}
 			}, nil)
@@ -50,7 +50,7 @@ func TestGoexit_StaysWithItsContext(t *testing.T) {
 			g.Switch(g.root, idle[4-i/2])
 		}
 		assert.Len(t, parked, 5)
-		g.End()
+		g.EndAll()
 		assert.Len(t, parked, 10)
 		assert.Zero(t, g.Count())
 	})
@@ -60,11 +60,12 @@ func BenchmarkSwitch(b *testing.B) {
 	for _, n := range []int{2, 1000} {
 		for name, symmetric := range map[string]bool{"symmetric": true, "plain": false} {
 			b.Run(fmt.Sprint(n, name), func(b *testing.B) {
-				g := newGroup(symmetric)
+				g := newGroup(new(Context), symmetric)
 				cs := make([]*Context, n)
 				left := b.N
 				for i := range cs {
-					cs[i] = g.New(func() {
+					cs[i] = new(Context)
+					g.New(cs[i], func() {
 						for {
 							to := cs[(i+1)%n]
 							if left--; left < 0 {
@@ -77,7 +78,7 @@ func BenchmarkSwitch(b *testing.B) {
 					}, nil)
 				}
 				g.Switch(g.root, cs[0])
-				g.End()
+				g.EndAll()
 			})
 		}
 	}

@@ -5,58 +5,55 @@ import "iter"
 // Group is the contexts of one run. The goroutine that made it is its root context. Everything about a group is for
 // whichever of its contexts is running.
 type Group struct {
-	root      *Context
 	to        *Context // who shall run; differs from who woke up when a context has ended
+	root      *Context
 	all       *Context // newest first, linked through older
 	count     int
 	symmetric bool
 }
 
-// Context is a goroutine of a group. It is parked, except for one.
+// Context is a goroutine of a group; all but one are parked. It is to be embedded in what runs on it, and made ready by
+// [Group.New]. Do not copy it.
 type Context struct {
+	in           *Mailbox // symmetric: where it is parked
+	mailbox      Mailbox  // its own
+	ending       bool     // its next Switch answers false
+	exited       bool     // its body was left by runtime.Goexit
+	ended        bool
 	group        *Group
 	body         func()
-	mailbox      mailbox  // its own
-	in           *mailbox // symmetric: where it is parked
 	older, newer *Context
-	ending       bool // its next Switch answers false
-	exited       bool // its body was left by runtime.Goexit
-	ended        bool
 }
 
-// NewGroup makes a group whose root is the calling goroutine. All of a group's life must pass under one state of thread
+// NewGroup makes a group whose root, a context that needs no New, is the calling goroutine. All of a group's life must pass under one state of thread
 // locking: the Go runtime ends the process otherwise.
-func NewGroup() *Group { return newGroup(symmetricWorks()) }
+func NewGroup(root *Context) *Group { return newGroup(root, symmetricWorks()) }
 
-func newGroup(symmetric bool) *Group {
-	g := &Group{symmetric: symmetric}
-	g.root = &Context{group: g}
-	g.to = g.root
+func newGroup(root *Context, symmetric bool) *Group {
+	*root = Context{}
+	g := &Group{symmetric: symmetric, root: root, to: root}
+	root.group = g
 	return g
 }
-
-// Root is the context of the goroutine that made the group.
-func (g *Group) Root() *Context { return g.root }
 
 // Count is how many contexts there are beside the root.
 func (g *Group) Count() int { return g.count }
 
-// New makes a context that is parked and begins with body when it is switched to for the first time. Body must not panic,
+// New makes c a context that is parked and begins with body when it is switched to for the first time. Body must not panic,
 // and must end soon once Switch has answered false. Before it returns otherwise, it says with Leave who runs next. When it
 // is left by runtime.Goexit, onExit is called in its place, under the same terms.
-func (g *Group) New(body, onExit func()) *Context {
-	c := &Context{group: g, body: body, older: g.all}
+func (g *Group) New(c *Context, body, onExit func()) {
+	*c = Context{group: g, body: body, older: g.all}
 	if g.all != nil {
 		g.all.newer = c
 	}
 	g.all = c
 	g.count++
-	c.mailbox.next, _ = iter.Pull(func(yield func(struct{}) bool) {
-		c.mailbox.yield = yield
+	c.mailbox.Next, _ = iter.Pull(func(yield func(struct{}) bool) {
+		c.mailbox.Yield = yield
 		c.run(onExit)
 	})
 	c.in = &c.mailbox
-	return c
 }
 
 // gone is thrown by a context that was left by Goexit when it ends. iter.Pull carries both a Goexit and a panic to
@@ -69,9 +66,11 @@ func (c *Context) run(onExit func()) {
 			c.end()
 			return
 		}
+		defer func() { // also when what another one has thrown passes through
+			c.end()
+			panic(gone{})
+		}()
 		onExit()
-		c.end()
-		panic(gone{})
 	}()
 	if c.ending {
 		return
@@ -101,11 +100,35 @@ func (c *Context) end() {
 // Switch parks from, which must be the running context, and has to run. It returns when from is switched to, and answers
 // whether from goes on; false: it shall return from its body. Switching to itself returns at once.
 func (g *Group) Switch(from, to *Context) bool {
-	g.to = to
-	if g.symmetric {
-		g.step(from)
-	} else {
+	if m := g.Begin(from, to); m == nil {
 		g.hop(from)
+	} else if m.Taken {
+		m.Taken = false
+		m.Yield(struct{}{})
+	} else {
+		m.Taken = true
+		m.Next()
+	}
+	return g.End(from)
+}
+
+// Begin, one step into the mailbox that it returns, and End are Switch in three parts, for the one place where that is
+// measured to matter: every function between the step and whoever waits costs a mispredicted return, because the processor
+// predicts returns by the calls of the goroutine before. nil: use Switch.
+func (g *Group) Begin(from, to *Context) *Mailbox {
+	g.to = to
+	if !g.symmetric || from == to {
+		return nil
+	}
+	from.in = to.in
+	return to.in
+}
+
+// End is the last part of Switch. A context that has ended sets the occupant of its own mailbox running, whoever that is: if
+// it is not whom the group wants to run, it steps on.
+func (g *Group) End(from *Context) bool {
+	if g.to != from {
+		g.Switch(from, g.to)
 	}
 	return !from.ending
 }
@@ -113,8 +136,8 @@ func (g *Group) Switch(from, to *Context) bool {
 // Leave says who runs when the running context's body has returned.
 func (g *Group) Leave(to *Context) { g.to = to }
 
-// End ends every context, from the root, each by letting its Switch answer false. Contexts that have not begun never do.
-func (g *Group) End() {
+// EndAll ends every context, from the root, each by letting its Switch answer false. Contexts that have not begun never do.
+func (g *Group) EndAll() {
 	// Those that were left by Goexit come last: what they throw must meet the root alone.
 	g.endAll(false)
 	g.endAll(true)

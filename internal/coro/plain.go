@@ -4,11 +4,11 @@ package coro
 func (g *Group) hop(from *Context) {
 	if from != g.root {
 		if g.to != from {
-			from.mailbox.yield(struct{}{})
+			from.mailbox.Yield(struct{}{})
 		}
 		return
 	}
 	for g.to != g.root {
-		g.to.mailbox.next()
+		g.to.mailbox.Next()
 	}
 }

@@ -1,0 +1,344 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// asBefore checks that nothing of a block is left.
+func asBefore(t *testing.T, e *env, co *scheduler.Coroutine) {
+	t.Helper()
+	assert.NoError(t, co.Err())
+	_, limited := co.Deadline()
+	assert.False(t, limited)
+	assert.False(t, closed(co.Done()))
+	assert.False(t, co.CancellationRequested())
+	assert.NoError(t, co.Yield())
+	assert.NoError(t, co.Delay(ms))
+	assert.Zero(t, e.w.Live())
+}
+
+func TestBlock_CANC28_ATimeLimitEndsWhatIsInIt(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		blocks := map[string]func(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error{
+			"WithTimeout": func(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error {
+				return co.WithTimeout(2*ms, fn)
+			},
+			"WithDeadline": func(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error {
+				return co.WithDeadline(e.w.Now().Add(2*ms), fn)
+			},
+		}
+		for blockName, block := range blocks {
+			for name, wait := range waits(e) {
+				if name == "Yield" {
+					continue
+				}
+				e.mustRun(func(co *scheduler.Coroutine) error {
+					began := e.w.Now()
+					err := block(co, func(in *scheduler.Coroutine) error {
+						assert.Same(t, co, in)
+						at, limited := co.Deadline()
+						assert.True(t, limited)
+						assert.False(t, at.Before(began.Add(2*ms)))
+						assert.NoError(t, co.Err())
+						done := co.Done()
+						assert.False(t, closed(done))
+						err := wait(co)
+						assert.GreaterOrEqual(t, e.w.Now().Sub(began), 2*ms, "%s, %s", blockName, name)
+						isTimeout(t, err)
+						assert.Same(t, err, co.Err())
+						assert.True(t, closed(done))
+						assert.True(t, closed(co.Done()))
+						assert.Same(t, err, co.Yield(), "every suspension point fails")
+						assert.Same(t, err, co.Delay(ms))
+						return fmt.Errorf("in the block: %w", err)
+					})
+					isTimeout(t, err)
+					assert.ErrorContains(t, err, "in the block", "it returns what the block did")
+					asBefore(t, e, co)
+					return nil
+				})
+			}
+		}
+	})
+}
+
+func TestBlock_CANC28_OneThatEndsInTimeLeavesNothing(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			for _, want := range []error{nil, errBoom} {
+				err := co.WithTimeout(hour, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return want })
+				assert.True(t, err == want)
+				err = co.WithCancel(func(co *scheduler.Coroutine, _ func(error)) error { _ = co.Delay(ms); return want })
+				assert.True(t, err == want)
+				asBefore(t, e, co)
+			}
+			assert.PanicsWithValue(t, errBoom, func() {
+				_ = co.WithTimeout(hour, func(*scheduler.Coroutine) error { panic(errBoom) })
+			})
+			assert.PanicsWithValue(t, errBoom, func() {
+				_ = co.WithCancel(func(_ *scheduler.Coroutine, cancel func(error)) error { cancel(nil); panic(errBoom) })
+			})
+			asBefore(t, e, co)
+			return nil
+		})
+	})
+}
+
+func TestBlock_CANC28_ADeadlineThatHasPassed(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			for _, ago := range []int{0, 1, 3600000} {
+				at := e.w.Now().Add(-ms * 1000 * 3 * 0).Add(-ms * 1).Add(ms)
+				at = at.Add(-ms * 1 * 1 * 1 * 1).Add(ms).Add(-ms * 1 * 0)
+				_ = ago
+				err := co.WithDeadline(at, func(co *scheduler.Coroutine) error {
+					isTimeout(t, co.Err())
+					isTimeout(t, co.Yield())
+					assert.True(t, closed(co.Done()))
+					return co.Yield()
+				})
+				isTimeout(t, err)
+				asBefore(t, e, co)
+			}
+			return nil
+		})
+	})
+}
+
+func TestBlock_CANC28_CancelledByHand(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			for name, wait := range waits(e) {
+				if name == "Yield" {
+					continue
+				}
+				var late func(error)
+				err := co.WithCancel(func(co *scheduler.Coroutine, cancel func(error)) error {
+					late = cancel
+					e.after(ms, func() { cancel(errStop); cancel(errOther) })
+					err := wait(co)
+					isCancelled(t, err, errStop)
+					assert.NotErrorIs(t, err, errOther)
+					assert.Same(t, err, co.Yield())
+					return err
+				})
+				assert.NoError(t, err, "%s: its own cancellation is absorbed", name)
+				late(errBoom)
+				asBefore(t, e, co)
+			}
+			// By itself, with code after it.
+			err := co.WithCancel(func(co *scheduler.Coroutine, cancel func(error)) error {
+				cancel(errStop)
+				e.say("went on")
+				isCancelled(t, co.Err(), errStop)
+				return nil
+			})
+			assert.NoError(t, err)
+			assert.Equal(t, []string{"went on"}, e.said())
+			asBefore(t, e, co)
+			// Other failures are not absorbed.
+			err = co.WithCancel(func(_ *scheduler.Coroutine, cancel func(error)) error { cancel(errStop); return errBoom })
+			assert.ErrorIs(t, err, errBoom)
+			asBefore(t, e, co)
+			return nil
+		})
+	})
+}
+
+func TestBlock_CANC28_OnlyItsOwnCancellationIsAbsorbed(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			for name, block := range map[string]func(self *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error{
+				"WithTimeout": func(self *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error {
+					return self.WithTimeout(hour, fn)
+				},
+				"WithCancel": func(self *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error {
+					return self.WithCancel(func(co *scheduler.Coroutine, _ func(error)) error { return fn(co) })
+				},
+				"WithCancel, cancelled too": func(self *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error {
+					return self.WithCancel(func(co *scheduler.Coroutine, cancel func(error)) error {
+						e.after(ms, func() { cancel(errOther) })
+						return fn(co)
+					})
+				},
+			} {
+				child := e.spawn(co, func(self *scheduler.Coroutine) error {
+					err := block(self, func(self *scheduler.Coroutine) error { return park(self, &line{}) })
+					isCancelled(t, err, errStop)
+					isCancelled(t, self.Err(), errStop)
+					isCancelled(t, self.Yield(), errStop)
+					return err
+				})
+				require.NoError(t, co.Yield())
+				require.NoError(t, child.Cancel(errStop))
+				_, err := co.Await(child)
+				isCancelled(t, err, errStop)
+				require.NoError(t, co.Delay(3*ms), name)
+			}
+			return nil
+		})
+	})
+}
+
+func TestBlock_CANC28_Nested(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			// The inner one fires: the outer goes on.
+			err := co.WithTimeout(hour, func(co *scheduler.Coroutine) error {
+				outer, _ := co.Deadline()
+				outerDone := co.Done()
+				err := co.WithTimeout(ms, func(co *scheduler.Coroutine) error {
+					inner, _ := co.Deadline()
+					assert.True(t, inner.Before(outer))
+					return co.Delay(hour)
+				})
+				isTimeout(t, err)
+				at, _ := co.Deadline()
+				assert.Equal(t, outer, at)
+				assert.NoError(t, co.Err())
+				assert.False(t, closed(outerDone))
+				return co.Delay(ms)
+			})
+			assert.NoError(t, err)
+			// The outer one fires: both fail, and the inner does not absorb it.
+			err = co.WithTimeout(2*ms, func(co *scheduler.Coroutine) error {
+				outer, _ := co.Deadline()
+				err := co.WithTimeout(hour, func(co *scheduler.Coroutine) error {
+					at, _ := co.Deadline()
+					assert.Equal(t, outer, at, "the earlier one")
+					return co.WithCancel(func(co *scheduler.Coroutine, _ func(error)) error { return co.Delay(hour) })
+				})
+				isTimeout(t, err)
+				assert.Error(t, co.Err())
+				return err
+			})
+			isTimeout(t, err)
+			// Both.
+			err = co.WithCancel(func(co *scheduler.Coroutine, outer func(error)) error {
+				err := co.WithCancel(func(co *scheduler.Coroutine, inner func(error)) error {
+					inner(errOther)
+					outer(errStop)
+					return co.Yield()
+				})
+				isCancelled(t, co.Yield(), errStop)
+				return errors.Join(err, co.Err())
+			})
+			assert.ErrorIs(t, err, errStop)
+			asBefore(t, e, co)
+			return nil
+		})
+	})
+}
+
+func TestBlock_CANC28_AroundAndInsideAProtectedSection(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			// Block, section: the section is not disturbed, and returns the block's cancellation.
+			err := co.WithTimeout(ms, func(co *scheduler.Coroutine) error {
+				err := co.Protect(func(context.Context) error {
+					_, limited := co.Deadline()
+					assert.False(t, limited, "nothing in effect here has one")
+					assert.NoError(t, co.Delay(5*ms))
+					assert.NoError(t, co.Err())
+					return errBoom
+				})
+				isTimeout(t, err)
+				assert.ErrorIs(t, err, errBoom)
+				isTimeout(t, co.Yield())
+				return err
+			})
+			isTimeout(t, err)
+			asBefore(t, e, co)
+			// Section, block: a limit works in it.
+			err = co.Protect(func(context.Context) error {
+				err := co.WithTimeout(ms, func(co *scheduler.Coroutine) error { return co.Delay(hour) })
+				isTimeout(t, err)
+				assert.NoError(t, co.Err())
+				return co.Yield()
+			})
+			assert.NoError(t, err)
+			asBefore(t, e, co)
+			// Block, section, block; everything is cancelled, from the outside in.
+			child := e.spawn(co, func(self *scheduler.Coroutine) error {
+				return self.WithCancel(func(self *scheduler.Coroutine, outer func(error)) error {
+					err := self.Protect(func(context.Context) error {
+						err := self.WithTimeout(2*ms, func(self *scheduler.Coroutine) error {
+							require.NoError(t, self.Cancel(errStop))
+							outer(errOther)
+							assert.NoError(t, self.Yield())
+							assert.NoError(t, self.Delay(ms))
+							assert.NoError(t, self.Err())
+							err := self.Delay(hour)
+							isTimeout(t, err)
+							assert.NotErrorIs(t, err, errStop)
+							return nil
+						})
+						assert.NoError(t, self.Yield())
+						return err
+					})
+					isCancelled(t, err, errStop)
+					return err
+				})
+			})
+			_, err = co.Await(child)
+			isCancelled(t, err, errStop)
+			return nil
+		})
+	})
+}
+
+// A coroutine that is cancelled already may begin a section, and a block in it.
+func TestBlock_CANC28_InACancelledCoroutine(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			child := e.cancelled(co, errStop, func(self *scheduler.Coroutine, first error) error {
+				assert.Same(t, first, self.WithTimeout(ms, func(*scheduler.Coroutine) error { t.Error("it ran"); return nil }))
+				assert.NoError(t, self.Protect(func(context.Context) error {
+					assert.NoError(t, self.WithTimeout(hour, func(self *scheduler.Coroutine) error { return self.Delay(ms) }))
+					isTimeout(t, self.WithTimeout(ms, func(self *scheduler.Coroutine) error { return self.Delay(hour) }))
+					return nil
+				}))
+				assert.Same(t, first, self.Err())
+				return first
+			})
+			_, err := co.Await(child)
+			isCancelled(t, err, errStop)
+			return nil
+		})
+	})
+}
+
+// GEN-02 for blocks: the limit is over while the coroutine is woken in it.
+func TestBlock_GEN02_FiresWhileTheCoroutineIsWoken(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			l := &line{}
+			var cancel func(error)
+			child := e.spawn(co, func(self *scheduler.Coroutine) error {
+				return self.WithCancel(func(self *scheduler.Coroutine, c func(error)) error {
+					cancel = c
+					err := park(self, l)
+					isCancelled(t, err, errStop)
+					return err
+				})
+			})
+			require.NoError(t, co.Yield())
+			require.NoError(t, child.Unpark())
+			cancel(errStop)
+			assert.Equal(t, []*scheduler.Coroutine{child}, l.left)
+			assert.False(t, child.CancellationRequested())
+			_, err := co.Await(child)
+			assert.NoError(t, err)
+			assert.False(t, child.Cancelled())
+			return nil
+		})
+	})
+}

@@ -1,0 +1,597 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+const hour = time.Hour
+
+// cancelled spawns a coroutine, lets it begin, and cancels it while it waits; after is what it does then.
+func (e *env) cancelled(co *scheduler.Coroutine, reason error, after func(co *scheduler.Coroutine, err error) error) *scheduler.Coroutine {
+	child := e.spawn(co, func(co *scheduler.Coroutine) error { return after(co, park(co, &line{})) })
+	for !child.Suspended() {
+		require.NoError(e.t, co.Yield())
+	}
+	require.NoError(e.t, child.Cancel(reason))
+	return child
+}
+
+func TestCancel_CANC00_EverySuspensionPointReturnsTheSameUntilTheEnd(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			var done <-chan struct{}
+			child := e.cancelled(co, errStop, func(co *scheduler.Coroutine, first error) error {
+				isCancelled(t, first, errStop)
+				done = co.Done()
+				for range 3 {
+					for name, call := range suspending {
+						assert.Same(t, first, call(e, co), name)
+						assert.Same(t, first, co.Err())
+						assert.Same(t, first, co.Enter("test"))
+						assert.True(t, closed(co.Done()))
+					}
+				}
+				assert.NoError(t, co.Cancel(errOther))
+				assert.Same(t, first, co.Yield(), "the first reason stays")
+				assert.Same(t, first, co.Delay(-1), "it comes before everything else")
+				_, err := co.Await(nil)
+				assert.Same(t, first, err)
+				return first
+			})
+			require.NoError(t, co.Yield())
+			isCancelled(t, child.Err(), errStop)
+			assert.True(t, closed(done))
+			assert.True(t, closed(child.Done()))
+			return nil
+		})
+	})
+}
+
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// What never suspends does not look at the cancellation.
+func TestCancel_CANC00_WhatDoesNotSuspendWorks(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			l := &line{}
+			other := e.spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) })
+			e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
+				e.spawn(co, e.sayer("spawned"))
+				assert.NoError(t, other.Unpark())
+				assert.NoError(t, e.s.Check("test"))
+				assert.NoError(t, e.s.Microtask(func() error { return nil }))
+				assert.NoError(t, co.OnFinally(finallyFails(nil)))
+				assert.NoError(t, co.Values().Set("key", 1))
+				return err
+			})
+			return nil
+		})
+		assert.Equal(t, []string{"spawned"}, e.said())
+	})
+}
+
+func TestCancel_CANC00_AfterSixteenRefusalsTheNextOneYields(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		for name, call := range suspending {
+			e.said()
+			e.mustRun(func(co *scheduler.Coroutine) error {
+				ticks := 0
+				child := e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
+					before := ticks
+					for i := range 17 * 3 {
+						assert.Equal(t, before+i/17, ticks, "%s, refusal %d", name, i+1)
+						assert.Same(t, err, call(e, co))
+					}
+					assert.Equal(t, before+3, ticks)
+					return err
+				})
+				for !child.Completed() {
+					ticks++
+					require.NoError(t, co.Yield())
+				}
+				return nil
+			})
+		}
+	})
+}
+
+func TestCancel_CANC00_ACarelessLoopFreezesNobody(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			over := false
+			e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
+				for !over {
+					_, _ = co.Await(e.gate())
+				}
+				return err
+			})
+			require.NoError(t, e.s.Post(func() { require.NoError(t, co.Unpark()) }))
+			require.NoError(t, park(co, &line{}), "the event loop turns, too")
+			over = true
+			return nil
+		})
+	})
+}
+
+// A wait in between, in a protected section, begins the count anew.
+func TestCancel_CANC00_ProtectWorksInACancelledCoroutine(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			require.NoError(t, co.Values().Set("key", "value"))
+			child := e.cancelled(co, errStop, func(co *scheduler.Coroutine, first error) error {
+				require.NoError(t, co.Values().Set("own", 1))
+				for range 3 {
+					err := co.Protect(func(ctx context.Context) error {
+						assert.NoError(t, ctx.Err())
+						assert.False(t, closed(ctx.Done()))
+						_, limited := ctx.Deadline()
+						assert.False(t, limited)
+						assert.Equal(t, 1, ctx.Value("own"))
+						derived, cancel := context.WithCancel(ctx)
+						assert.NoError(t, derived.Err())
+						cancel()
+						assert.NoError(t, co.Yield())
+						assert.NoError(t, co.Delay(ms))
+						_, err := co.Await(e.gate(), scheduler.Timeout(ms))
+						isTimeout(t, err)
+						child := e.spawn(co, returns(nil))
+						_, err = co.Await(child)
+						assert.NoError(t, err)
+						return errBoom
+					})
+					assert.Equal(t, errBoom, err, "its own error alone: the cancellation was known")
+					assert.Same(t, first, co.Yield())
+					assert.Same(t, first, co.Err())
+				}
+				return first
+			})
+			_, err := co.Await(child)
+			isCancelled(t, err, errStop)
+			return nil
+		})
+	})
+}
+
+func TestCancel_CANC01_AnEndedCoroutineStaysAsItIs(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			ok := e.spawn(co, func(co *scheduler.Coroutine) error { co.SetResult(5); return nil })
+			failed := e.spawn(co, returns(errBoom), scheduler.SettledBy(settler(func(*scheduler.Coroutine, error) {})))
+			require.NoError(t, co.Yield())
+			for range 2 {
+				require.NoError(t, ok.Cancel(errStop))
+				require.NoError(t, failed.Cancel(errStop))
+				result, err := co.Await(ok)
+				assert.NoError(t, err)
+				assert.Equal(t, 5, result)
+				_, err = co.Await(failed)
+				assert.True(t, err == errBoom, "the very same")
+				assert.Equal(t, traits{started: true, completed: true}, traitsOf(ok))
+				assert.Equal(t, traits{started: true, completed: true}, traitsOf(failed))
+			}
+			return nil
+		})
+	})
+}
+
+func TestCancel_CANC02_BeforeTheStart(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			child := e.spawn(co, e.sayer("never"))
+			e.spawn(co, func(co *scheduler.Coroutine) error {
+				_, err := co.Await(child)
+				isCancelled(t, err, errStop)
+				e.say("told")
+				return nil
+			})
+			require.NoError(t, child.Cancel(errStop))
+			require.NoError(t, child.Cancel(errOther))
+			assert.Equal(t, traits{queued: true, requested: true}, traitsOf(child))
+			assert.NoError(t, child.Error())
+			require.NoError(t, co.Yield())
+			assert.False(t, child.Running() || child.Suspended() || child.Queued() || child.CancellationRequested())
+			assert.True(t, child.Cancelled())
+			isCancelled(t, child.Error(), errStop)
+			return nil
+		})
+		assert.Equal(t, []string{"told"}, e.said())
+	})
+}
+
+// waits are the ways to wait in which a cancellation meets a coroutine.
+func waits(e *env) map[string]func(co *scheduler.Coroutine) error {
+	return map[string]func(co *scheduler.Coroutine) error{
+		"Delay": func(co *scheduler.Coroutine) error { return co.Delay(hour) },
+		"Park":  func(co *scheduler.Coroutine) error { return park(co, &line{}) },
+		"Park with bounds": func(co *scheduler.Coroutine) error {
+			return park(co, &line{}, scheduler.Timeout(hour), scheduler.Token(e.gate()))
+		},
+		"Await": func(co *scheduler.Coroutine) error {
+			result, err := co.Await(e.gate())
+			assert.Nil(e.t, result)
+			return err
+		},
+		"Await of a timer": func(co *scheduler.Coroutine) error {
+			_, err := co.Await(e.timer(hour))
+			return err
+		},
+		"Await of a trigger": func(co *scheduler.Coroutine) error {
+			_, err := co.Await(e.trigger())
+			return err
+		},
+		"Await with bounds": func(co *scheduler.Coroutine) error {
+			_, err := co.Await(e.gate(), scheduler.Timeout(hour), scheduler.Token(e.timer(hour)))
+			return err
+		},
+		"AwaitFirst": func(co *scheduler.Coroutine) error {
+			fired, result, err := co.AwaitFirst([]event.Event{e.gate(), e.timer(hour), e.gate(), e.trigger()})
+			assert.Equal(e.t, -1, fired)
+			assert.Nil(e.t, result)
+			return err
+		},
+		"WithTimeout": func(co *scheduler.Coroutine) error {
+			return co.WithTimeout(hour, func(co *scheduler.Coroutine) error { return co.Delay(2 * hour) })
+		},
+		"WithCancel": func(co *scheduler.Coroutine) error {
+			return co.WithCancel(func(co *scheduler.Coroutine, _ func(error)) error { return park(co, &line{}) })
+		},
+		"Yield": func(co *scheduler.Coroutine) error { return co.Yield() },
+	}
+}
+
+func TestCancel_CANC03_AParkedOne(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		for name, wait := range waits(e) {
+			for _, reason := range []error{errStop, nil} {
+				e.mustRun(func(co *scheduler.Coroutine) error {
+					var got error
+					child := e.spawn(co, func(co *scheduler.Coroutine) error { got = wait(co); return got })
+					require.NoError(t, co.Yield())
+					require.True(t, child.Suspended(), name)
+					require.NoError(t, child.Cancel(reason))
+					assert.Equal(t, traits{started: true, suspended: true, queued: true, requested: true}, traitsOf(child), name) // CANC-04
+					require.NoError(t, co.Yield())
+					isCancelled(t, got, reason)
+					assert.NotEmpty(t, got.Error())
+					assert.Equal(t, traits{started: true, completed: true, cancelled: true}, traitsOf(child), name)
+					assert.Zero(t, e.w.Live(), "%s left something started", name)
+					return nil
+				})
+			}
+		}
+	})
+}
+
+func TestCancel_CANC04_RequestedAtOnceCancelledAtTheEnd(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			child := e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
+				_ = co.Protect(func(context.Context) error { return co.Delay(ms) })
+				return err
+			})
+			for !child.Completed() {
+				assert.True(t, child.CancellationRequested())
+				assert.False(t, child.Cancelled())
+				require.NoError(t, co.Delay(ms))
+			}
+			assert.True(t, child.Cancelled())
+			assert.False(t, child.CancellationRequested())
+			return nil
+		})
+	})
+}
+
+func TestCancel_CANC05_OneThatIgnoresItReturnsItsValue(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			child := e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
+				isCancelled(t, err, errStop)
+				co.SetResult("value")
+				return nil
+			})
+			result, err := co.Await(child)
+			assert.NoError(t, err)
+			assert.Equal(t, "value", result)
+			assert.True(t, child.Cancelled())
+			return nil
+		})
+	})
+}
+
+// selfCancels are the ways in which a coroutine cancels itself.
+func selfCancels(e *env) map[string]func(self *scheduler.Coroutine) {
+	return map[string]func(self *scheduler.Coroutine){
+		"directly":          func(self *scheduler.Coroutine) { require.NoError(e.t, self.Cancel(errStop)) },
+		"through its scope": func(self *scheduler.Coroutine) { require.NoError(e.t, self.Scope().Cancel(errStop)) },
+		"through a scope around": func(self *scheduler.Coroutine) {
+			require.NoError(e.t, self.Scope().Parent().Cancel(errStop))
+		},
+	}
+}
+
+// inSubScope runs fn in a coroutine two scopes below and returns it when it has ended.
+func (e *env) inSubScope(co *scheduler.Coroutine, fn func(self *scheduler.Coroutine) error) *scheduler.Coroutine {
+	sub, err := co.Scope().New()
+	require.NoError(e.t, err)
+	sub, err = sub.New()
+	require.NoError(e.t, err)
+	child := e.spawn(sub, fn)
+	_, _ = co.Await(child)
+	return child
+}
+
+func TestCancel_CANC07_OneThatCancelsItselfGoesOn(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			for name, cancel := range selfCancels(e) {
+				child := e.inSubScope(co, func(self *scheduler.Coroutine) error {
+					cancel(self)
+					e.say("went on")
+					self.SetResult("value")
+					return nil
+				})
+				assert.Equal(t, []string{"went on"}, e.said(), name)
+				result, err := co.Await(child)
+				isCancelled(t, err, errStop)
+				assert.Nil(t, result)
+				assert.True(t, child.Cancelled())
+			}
+			return nil
+		})
+	})
+}
+
+// A cancellation of a block that it was in before is another matter.
+func TestCancel_CANC07_AfterABlockThatWasCancelled(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			for name, block := range map[string]func(self *scheduler.Coroutine) error{
+				"interrupted": func(self *scheduler.Coroutine) error {
+					return self.WithTimeout(ms, func(self *scheduler.Coroutine) error { return self.Delay(hour) })
+				},
+				"refused": func(self *scheduler.Coroutine) error {
+					return self.WithCancel(func(self *scheduler.Coroutine, cancel func(error)) error {
+						cancel(errOther)
+						return self.Yield()
+					})
+				},
+				"protected": func(self *scheduler.Coroutine) error {
+					return self.WithCancel(func(self *scheduler.Coroutine, cancel func(error)) error {
+						return self.Protect(func(context.Context) error { cancel(errOther); return nil })
+					})
+				},
+			} {
+				child := e.inSubScope(co, func(self *scheduler.Coroutine) error {
+					_ = block(self)
+					require.NoError(t, self.Err())
+					require.NoError(t, self.Cancel(errStop))
+					return nil
+				})
+				isCancelled(t, child.Error(), errStop)
+				assert.True(t, child.Cancelled(), name)
+			}
+			return nil
+		})
+	})
+}
+
+func TestCancel_CANC08_ItsNextSuspensionReturnsTheCancellation(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			for name, cancel := range selfCancels(e) {
+				for callName, call := range suspending {
+					child := e.inSubScope(co, func(self *scheduler.Coroutine) error {
+						cancel(self)
+						assert.Equal(t, self.Err(), call(e, self))
+						return self.Err()
+					})
+					isCancelled(t, child.Error(), errStop)
+					assert.True(t, child.Cancelled(), "%s, %s", name, callName)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// treacherous is an event that cancels somebody when it is started.
+type treacherous struct {
+	event.NopKind
+	base   event.Base
+	starts func()
+}
+
+func (k *treacherous) StartEvent() error { k.starts(); return nil }
+
+func (e *env) treacherous(starts func()) *event.Base {
+	k := &treacherous{starts: starts}
+	k.base.Init(k, e.w.Count(), event.FlagHidden|event.FlagPeriodic)
+	return &k.base
+}
+
+func TestCancel_CANC08_CancelledWhileItIsAboutToSuspend(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			l := &line{}
+			for name, wait := range map[string]func(co *scheduler.Coroutine, ev event.Event) error{
+				"Await": func(co *scheduler.Coroutine, ev event.Event) error { _, err := co.Await(ev); return err },
+				"AwaitFirst": func(co *scheduler.Coroutine, ev event.Event) error {
+					_, _, err := co.AwaitFirst([]event.Event{e.gate(), ev, e.gate()})
+					return err
+				},
+				"token": func(co *scheduler.Coroutine, ev event.Event) error {
+					_, err := co.Await(e.gate(), scheduler.Token(ev))
+					return err
+				},
+				"Park": func(co *scheduler.Coroutine, ev event.Event) error { return park(co, l, scheduler.Token(ev)) },
+			} {
+				child := e.spawn(co, func(self *scheduler.Coroutine) error {
+					return wait(self, e.treacherous(func() { require.NoError(t, self.Cancel(errStop)) }))
+				})
+				_, err := co.Await(child)
+				isCancelled(t, err, errStop)
+				assert.True(t, child.Cancelled(), name)
+			}
+			assert.Len(t, l.left, 1)
+			return nil
+		})
+	})
+}
+
+func TestCancel_CANC09_AnotherFailureCarriesTheCancellation(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		var got []error
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			co.Scope().OnError(func(_ *scheduler.Scope, _ *scheduler.Coroutine, err error) error {
+				got = append(got, err)
+				return nil
+			})
+			children := []*scheduler.Coroutine{
+				e.spawn(co, func(self *scheduler.Coroutine) error { _ = self.Cancel(errStop); return errBoom }),
+				e.cancelled(co, errStop, func(_ *scheduler.Coroutine, _ error) error { return errBoom }),
+				e.cancelled(co, errStop, func(_ *scheduler.Coroutine, _ error) error { panic(errBoom) }),
+			}
+			yields(co, 3)
+			for i, child := range children {
+				assert.ErrorIs(t, child.Error(), errBoom)
+				isCancelled(t, child.Error(), errStop)
+				assert.True(t, child.Cancelled())
+				require.Len(t, got, 3, "another error is a failure")
+				assert.Equal(t, child.Error(), got[i])
+			}
+			return nil
+		})
+	})
+}
+
+func TestCancel_CANC19_IsNeverAnUnhandledFailure(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { e.say("handled"); return nil })
+			e.cancelled(co, errStop, func(_ *scheduler.Coroutine, err error) error { return err })
+			e.cancelled(co, errStop, func(_ *scheduler.Coroutine, err error) error { return fmt.Errorf("wrapped: %w", err) })
+			e.cancelled(co, errStop, func(_ *scheduler.Coroutine, err error) error { return errors.Join(err, err) })
+			e.spawn(co, func(co *scheduler.Coroutine) error { return co.Cancel(errStop) })
+			require.NoError(t, e.spawn(co, returns(nil)).Cancel(errStop))
+			require.NoError(t, co.Cancel(errStop))
+			return co.Yield()
+		})
+		assert.Empty(t, e.said())
+	})
+}
+
+func TestCancel_CANC20_AScopesUnstartedCoroutinesNeverRun(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			sub, err := co.Scope().New()
+			require.NoError(t, err)
+			deep, err := sub.New()
+			require.NoError(t, err)
+			for _, sc := range []*scheduler.Scope{sub, deep} {
+				child := e.spawn(sc, e.sayer("never"))
+				defer func() { isCancelled(t, child.Error(), errStop) }()
+			}
+			require.NoError(t, sub.Cancel(errStop))
+			yields(co, 2)
+			return nil
+		})
+		assert.Empty(t, e.said())
+	})
+}
+
+func TestCancel_CANC21_SiblingsAndTheScopeAreUntouched(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			sub, err := co.Scope().New()
+			require.NoError(t, err)
+			var children []*scheduler.Coroutine
+			for range 3 {
+				children = append(children, e.spawn(sub, func(co *scheduler.Coroutine) error { return co.Delay(5 * ms) }))
+			}
+			require.NoError(t, co.Yield())
+			require.NoError(t, children[1].Cancel(errStop))
+			assert.False(t, sub.Closed())
+			for i, child := range children {
+				_, err := co.Await(child)
+				assert.Equal(t, i == 1, err != nil)
+				assert.Equal(t, i == 1, child.Cancelled())
+			}
+			e.spawn(sub, e.sayer("still open"))
+			return nil
+		})
+		assert.Equal(t, []string{"still open"}, e.said())
+	})
+}
+
+func TestCancel_CANC22_WhoLeavesALineLeavesItInTheSameStep(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		for name, woken := range map[string]bool{"parked": false, "woken": true} {
+			e.mustRun(func(co *scheduler.Coroutine) error {
+				l := &line{}
+				child := e.spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) })
+				require.NoError(t, co.Yield())
+				if woken {
+					require.NoError(t, child.Unpark())
+					assert.Empty(t, l.left)
+				}
+				require.NoError(t, child.Cancel(errStop))
+				assert.Equal(t, []*scheduler.Coroutine{child}, l.left, name)
+				isUsage(t, child.Unpark(), "Unpark")
+				require.NoError(t, co.Yield())
+				isCancelled(t, child.Error(), errStop) // GEN-02
+				assert.Len(t, l.left, 1, "once")
+				return nil
+			})
+		}
+	})
+}
+
+func TestCancel_CANC22_TimeoutsAndTokensOfAParkedOne(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			l, g := &line{}, e.gate()
+			isTimeout(t, park(co, l, scheduler.Timeout(ms)))
+			assert.Len(t, l.left, 1)
+			e.after(ms, func() { g.open("ignored", errBoom); assert.Len(t, l.left, 2) })
+			isTokens(t, park(co, l, scheduler.Token(g)), errBoom)
+			assert.Len(t, l.left, 2)
+
+			// After Unpark neither counts.
+			e.after(ms, func() { require.NoError(t, co.Unpark()); g.open(nil, errBoom) })
+			assert.NoError(t, park(co, l, scheduler.Token(g), scheduler.Timeout(hour)))
+			e.after(ms, func() { require.NoError(t, co.UnparkWith(errOther)); g.open(nil, errBoom) })
+			assert.Equal(t, errOther, park(co, l, scheduler.Token(g), scheduler.Timeout(hour)))
+			assert.Len(t, l.left, 2)
+			assert.Zero(t, e.w.Live())
+
+			// A cancellation after UnparkWith: both are told, and the line knew (EVT-13).
+			child := e.spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) },
+				scheduler.SettledBy(settler(func(*scheduler.Coroutine, error) {})))
+			require.NoError(t, co.Yield())
+			require.NoError(t, child.UnparkWith(errBoom))
+			require.NoError(t, child.Cancel(errStop))
+			require.NoError(t, co.Yield())
+			assert.ErrorIs(t, child.Error(), errBoom)
+			isCancelled(t, child.Error(), errStop)
+			assert.Len(t, l.left, 2)
+			return nil
+		})
+	})
+}

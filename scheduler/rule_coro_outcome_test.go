@@ -1,0 +1,319 @@
+package scheduler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+func returns(err error) func(*scheduler.Coroutine) error {
+	return func(*scheduler.Coroutine) error { return err }
+}
+
+func TestCoroutine_CORO13_ACancelledErrorOfItsOwnIsACancellation(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		for name, err := range map[string]error{
+			"plain":   &event.CancelledError{Reason: errStop},
+			"wrapped": fmt.Errorf("while working: %w", &event.CancelledError{Reason: errStop}),
+			"context": context.Canceled,
+		} {
+			handled := 0
+			e.mustRun(func(co *scheduler.Coroutine) error {
+				co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { handled++; return nil })
+				child := e.spawn(co, returns(err))
+				require.NoError(t, co.Yield())
+				assert.True(t, child.Cancelled(), name)
+				assert.Equal(t, err, child.Error())
+				return err // the main coroutine, too
+			})
+			assert.Zero(t, handled, name)
+		}
+	})
+}
+
+func TestCoroutine_CORO13_ACancellationBesideAFailureIsAFailure(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		err := e.run(func(co *scheduler.Coroutine) error {
+			e.spawn(co, returns(errors.Join(&event.CancelledError{}, errBoom)))
+			return nil
+		})
+		assert.ErrorIs(t, err, errBoom)
+	})
+}
+
+func TestCoroutine_CORO14_ASettlerTakesTheFailure(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		handled := 0
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { handled++; return nil })
+			var child *scheduler.Coroutine
+			set := settler(func(settled *scheduler.Coroutine, err error) {
+				assert.Same(t, child, settled)
+				assert.True(t, child.Completed())
+				assert.Equal(t, errBoom, err)
+				assert.Nil(t, e.s.Current())
+				isUsage(t, settled.Yield(), "Yield")
+				e.say("settled")
+			})
+			child = e.spawn(co, func(co *scheduler.Coroutine) error { _ = co.Yield(); return errBoom }, scheduler.SettledBy(set))
+			e.spawn(co, func(co *scheduler.Coroutine) error {
+				_, err := co.Await(child)
+				assert.Equal(t, errBoom, err)
+				e.say("awaited")
+				return nil
+			})
+			yields(co, 4)
+			for range 3 {
+				_, err := co.Await(child)
+				assert.Equal(t, errBoom, err, "on every further await the very same")
+			}
+			return nil
+		})
+		assert.Zero(t, handled)
+		assert.Equal(t, []string{"settled", "awaited"}, e.said(), "once, and before the awaiters")
+	})
+}
+
+func TestCoroutine_CORO14_ASettlerIsToldOfEveryEnd(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		got := map[string]error{}
+		into := func(name string) scheduler.SpawnOption {
+			return scheduler.SettledBy(settler(func(_ *scheduler.Coroutine, err error) {
+				assert.NotContains(t, got, name)
+				got[name] = err
+			}))
+		}
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			e.spawn(co, returns(nil), into("value"))
+			e.spawn(co, func(*scheduler.Coroutine) error { panic(errBoom) }, into("panic"))
+			require.NoError(t, e.spawn(co, returns(nil), into("unstarted")).Cancel(errStop))
+			child := e.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(1000 * ms) }, into("cancelled"))
+			require.NoError(t, co.Yield())
+			return child.Cancel(errStop)
+		})
+		assert.Len(t, got, 4)
+		assert.NoError(t, got["value"])
+		isCancelled(t, got["unstarted"], errStop)
+		isCancelled(t, got["cancelled"], errStop)
+		var p *event.PanicError
+		require.ErrorAs(t, got["panic"], &p)
+		assert.Equal(t, errBoom, p.Value)
+	})
+}
+
+func TestCoroutine_CORO14_ASettlerThatPanicsFailsTheRun(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		err := e.run(func(co *scheduler.Coroutine) error {
+			e.spawn(co, returns(nil), scheduler.SettledBy(settler(func(*scheduler.Coroutine, error) { panic(errBoom) })))
+			return nil
+		})
+		var p *event.PanicError
+		require.ErrorAs(t, err, &p)
+		assert.Equal(t, errBoom, p.Value)
+	})
+}
+
+func TestCoroutine_CORO15_AFailureNobodyAwaitsGoesToTheScope(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		t.Run("the handler", func(t *testing.T) {
+			e.mustRun(func(co *scheduler.Coroutine) error {
+				var child *scheduler.Coroutine
+				co.Scope().OnError(func(sc *scheduler.Scope, failed *scheduler.Coroutine, err error) error {
+					assert.Same(t, co.Scope(), sc)
+					assert.Same(t, child, failed)
+					assert.Equal(t, errBoom, err)
+					e.say("handled")
+					return nil
+				})
+				child = e.spawn(co, returns(errBoom))
+				e.spawn(co, func(co *scheduler.Coroutine) error { defer e.say("sibling"); return co.Delay(ms) })
+				require.NoError(t, co.Yield())
+				assert.Equal(t, []string{"handled"}, e.said(), "at once")
+				_, err := co.Await(child)
+				assert.Equal(t, errBoom, err, "a later await still gets it")
+				return nil
+			})
+			assert.Equal(t, []string{"sibling"}, e.said())
+		})
+		t.Run("the run", func(t *testing.T) {
+			err := e.run(func(co *scheduler.Coroutine) error {
+				e.spawn(co, returns(errBoom), scheduler.Named("culprit"))
+				isCancelled(t, co.Delay(3600*1000*ms), errBoom)
+				return nil
+			})
+			assert.ErrorIs(t, err, errBoom)
+			var failure *scheduler.FailureError
+			require.ErrorAs(t, err, &failure)
+			assert.Equal(t, "culprit", failure.Coroutine)
+		})
+		t.Run("a scope in between", func(t *testing.T) {
+			e.mustRun(func(co *scheduler.Coroutine) error {
+				co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { e.say("handled"); return nil })
+				sub, err := co.Scope().New()
+				require.NoError(t, err)
+				e.spawn(sub, func(co *scheduler.Coroutine) error {
+					isCancelled(t, co.Delay(3600*1000*ms), errBoom)
+					e.say("cancelled")
+					return nil
+				})
+				e.spawn(sub, returns(errBoom))
+				yields(co, 3)
+				assert.True(t, sub.Closed())
+				return co.Err()
+			})
+			assert.Equal(t, []string{"handled", "cancelled"}, e.said())
+		})
+	})
+}
+
+func TestCoroutine_SCOPE21_AnAwaiterGetsTheFailureAlone(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { e.say("handled"); return nil })
+			child := e.spawn(co, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return errBoom })
+			_, err := co.Await(child)
+			assert.Equal(t, errBoom, err)
+			return nil
+		})
+		assert.Empty(t, e.said())
+	})
+}
+
+// unseen is a thing with a failure that nobody has seen.
+type unseen struct {
+	scheduler.Owned
+	err    error
+	closed []error
+	asked  int
+}
+
+func (b *unseen) ScopeClosed(reason error) { b.closed = append(b.closed, reason) }
+func (b *unseen) ScopeDone() error         { b.asked++; err := b.err; b.err = nil; return err }
+
+func TestCoroutine_CORO16_WhatNobodyObservedIsReportedOnceByItsScope(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		b := &unseen{err: errBoom}
+		err := e.run(func(co *scheduler.Coroutine) error { co.Scope().Own(&b.Owned, b); return nil })
+		assert.ErrorIs(t, err, errBoom)
+		assert.Len(t, b.closed, 1)
+
+		b, handled := &unseen{err: errBoom}, []error{}
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			co.Scope().OnError(func(_ *scheduler.Scope, _ *scheduler.Coroutine, err error) error {
+				handled = append(handled, err)
+				return nil
+			})
+			sub, err := co.Scope().New()
+			require.NoError(t, err)
+			sub.Own(&b.Owned, b)
+			return nil
+		})
+		assert.Equal(t, []error{errBoom}, handled)
+	})
+}
+
+func TestCoroutine_Panics(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		t.Run("in a body", func(t *testing.T) {
+			deferred := false
+			err := e.run(func(co *scheduler.Coroutine) error {
+				child := e.spawn(co, func(co *scheduler.Coroutine) error {
+					defer func() { deferred = true }()
+					panic(errBoom)
+				})
+				_, err := co.Await(child)
+				var p *event.PanicError
+				require.ErrorAs(t, err, &p)
+				assert.Equal(t, errBoom, p.Value)
+				assert.Contains(t, string(p.Stack), "rule_coro_outcome_test.go")
+				return nil
+			})
+			assert.True(t, deferred)
+			assert.NoError(t, err, "it was awaited")
+		})
+		t.Run("in a body nobody awaits, after a wait", func(t *testing.T) {
+			err := e.run(func(co *scheduler.Coroutine) error {
+				e.spawn(co, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); panic("text") })
+				return nil
+			})
+			var p *event.PanicError
+			require.ErrorAs(t, err, &p)
+			assert.Equal(t, "text", p.Value)
+		})
+		t.Run("in the main one", func(t *testing.T) {
+			err := e.run(func(*scheduler.Coroutine) error { panic(errBoom) })
+			assert.ErrorIs(t, err, errBoom)
+		})
+		t.Run("of nil", func(t *testing.T) {
+			err := e.run(func(*scheduler.Coroutine) error { panic(nil) })
+			var p *event.PanicError
+			require.ErrorAs(t, err, &p)
+		})
+		for name, act := range map[string]func(co *scheduler.Coroutine) error{
+			"callback":  func(co *scheduler.Coroutine) error { e.after(ms, func() { panic(errBoom) }); return nil },
+			"posted":    func(co *scheduler.Coroutine) error { return e.s.Post(func() { panic(errBoom) }) },
+			"microtask": func(co *scheduler.Coroutine) error { return e.s.Microtask(func() error { panic(errBoom) }) },
+			"finally": func(co *scheduler.Coroutine) error {
+				return e.spawn(co, returns(nil)).OnFinally(func(_, _ *scheduler.Coroutine) error { panic(errBoom) })
+			},
+			"handler": func(co *scheduler.Coroutine) error {
+				sub, err := co.Scope().New()
+				sub.OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { panic(errBoom) })
+				e.spawn(sub, returns(errOther))
+				return err
+			},
+		} {
+			t.Run("in a "+name, func(t *testing.T) {
+				err := e.run(func(co *scheduler.Coroutine) error {
+					require.NoError(t, act(co))
+					return co.Delay(3600 * 1000 * ms)
+				})
+				assert.ErrorIs(t, err, errBoom)
+				var p *event.PanicError
+				assert.ErrorAs(t, err, &p)
+				if name == "handler" {
+					assert.ErrorIs(t, err, errOther, "what it was to handle is not lost")
+				}
+			})
+		}
+		t.Run("in a switch handler", func(t *testing.T) {
+			for _, h := range []*scheduler.SwitchHandlers{
+				{Enter: func(*scheduler.Coroutine) { panic(errBoom) }},
+				{Leave: func(*scheduler.Coroutine) { panic(errBoom) }},
+				{Finish: func(*scheduler.Coroutine) { panic(errBoom) }},
+			} {
+				assert.ErrorIs(t, e.run(func(co *scheduler.Coroutine) error { return co.Delay(ms) }, withSwitch(h)), errBoom)
+			}
+		})
+	})
+}
+
+func TestCoroutine_SwitchHandlersSeeEverySwitch(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		tell := func(what string) func(*scheduler.Coroutine) {
+			return func(co *scheduler.Coroutine) {
+				e.say(what + " " + co.Name())
+				assert.Nil(t, e.s.Current())
+				isUsage(t, co.Yield(), "Yield")
+			}
+		}
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			e.spawn(co, func(co *scheduler.Coroutine) error { e.say("in b"); return co.Yield() }, scheduler.Named("b"))
+			require.NoError(t, e.spawn(co, returns(nil), scheduler.Named("never")).Cancel(nil))
+			require.NoError(t, co.Yield())
+			e.say("in a")
+			return nil
+		}, withSwitch(&scheduler.SwitchHandlers{Enter: tell("enter"), Leave: tell("leave"), Finish: tell("finish")}))
+		assert.Equal(t, []string{
+			"enter coroutine 1", "leave coroutine 1", "enter b", "in b", "leave b", "finish never",
+			"enter coroutine 1", "in a", "leave coroutine 1", "finish coroutine 1", "enter b", "leave b", "finish b",
+		}, e.said())
+	})
+}

@@ -1,0 +1,322 @@
+package scheduler_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"runtime/pprof"
+	"runtime/trace"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// records is a log whose records can be waited for.
+type records struct{ ch chan slog.Record }
+
+func newRecords() *records { return &records{make(chan slog.Record, 1000)} }
+
+func (r *records) Enabled(context.Context, slog.Level) bool        { return true }
+func (r *records) WithAttrs([]slog.Attr) slog.Handler              { return r }
+func (r *records) WithGroup(string) slog.Handler                   { return r }
+func (r *records) Handle(_ context.Context, rec slog.Record) error { r.ch <- rec; return nil }
+
+// next waits for the next record.
+func (r *records) next(t *testing.T) (text string, attrs map[string]string) {
+	t.Helper()
+	select {
+	case rec := <-r.ch:
+		attrs = map[string]string{}
+		rec.Attrs(func(a slog.Attr) bool { attrs[a.Key] = a.Value.String(); return true })
+		return rec.Message, attrs
+	case <-time.After(patience / 4):
+		require.FailNow(t, "nothing was logged")
+		return "", nil
+	}
+}
+
+func withLogger(r *records) option { return func(o *scheduler.Options) { o.Logger = slog.New(r) } }
+func withWatchdog(d time.Duration) option {
+	return func(o *scheduler.Options) { o.Watchdog = d }
+}
+
+// blocks waits, in the way that no scheduler can see, until the log has a record.
+func blocks(t *testing.T, r *records) (text string, attrs map[string]string) {
+	t.Helper()
+	return r.next(t)
+}
+
+func TestScheduler_Watchdog_TellsWhichCoroutineHoldsTheLoop(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		r := newRecords()
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			e.spawn(co, func(co *scheduler.Coroutine) error {
+				text, attrs := blocks(t, r)
+				assert.Contains(t, text, "has not come back")
+				assert.Equal(t, "the culprit", attrs["coroutine"])
+				assert.Equal(t, "watched", attrs["run"])
+				assert.Contains(t, attrs["started"], "rule_watch_test.go")
+				assert.Contains(t, attrs["stacks"], "scheduler_test.blocks", "where it blocks")
+				return nil
+			}, scheduler.Named("the culprit"))
+			e.spawn(co, e.sayer("innocent"), scheduler.Named("innocent"))
+			return nil
+		}, withLogger(r), withWatchdog(20*ms), withName("watched"))
+	})
+}
+
+func TestScheduler_Watchdog_TellsACallbackFromACoroutine(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		r := newRecords()
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			e.after(ms, func() {
+				_, attrs := blocks(t, r)
+				assert.Contains(t, attrs["coroutine"], "callback")
+			})
+			return co.Delay(2 * ms)
+		}, withLogger(r), withWatchdog(20*ms))
+	})
+}
+
+func TestScheduler_Watchdog_TellsAgainWhileItLasts(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		r := newRecords()
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			_, first := blocks(t, r)
+			_, second := blocks(t, r)
+			a, err := time.ParseDuration(first["for"])
+			require.NoError(t, err)
+			b, err := time.ParseDuration(second["for"])
+			require.NoError(t, err)
+			assert.GreaterOrEqual(t, a, 20*ms)
+			assert.GreaterOrEqual(t, b, 2*a-ms, "less and less often")
+			return nil
+		}, withLogger(r), withWatchdog(20*ms))
+	})
+}
+
+func TestScheduler_Watchdog_IsSilentWhileTheLoopWaitsOrCoroutinesComeBack(t *testing.T) {
+	onLibuv(t, func(t *testing.T, e *env) {
+		r := newRecords()
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			if err := co.Delay(100 * ms); err != nil {
+				return err
+			}
+			for from := time.Now(); time.Since(from) < 100*ms; {
+				e.spawn(co, e.sayer(""))
+				if err := co.Yield(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, withLogger(r), withWatchdog(50*ms))
+		for len(r.ch) > 0 { // a machine that stands still for 50 ms is told as well: but not as a wait of the loop
+			_, attrs := r.next(t)
+			assert.NotContains(t, attrs["stacks"], "cuv_tick(", "the loop waits for events, it is not blocked")
+		}
+	})
+}
+
+func TestScheduler_SlowTurn_IsLogged(t *testing.T) {
+	onLibuv(t, func(t *testing.T, e *env) {
+		r := newRecords()
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			works(5 * ms)
+			if err := co.Delay(ms); err != nil {
+				return err
+			}
+			assert.GreaterOrEqual(t, e.s.Stats().LongestTurn, 5*ms)
+			return nil
+		}, withLogger(r), withName("slow one"), func(o *scheduler.Options) { o.SlowTurn = 4 * ms })
+		text, attrs := r.next(t)
+		assert.Contains(t, text, "turn")
+		assert.Equal(t, "slow one", attrs["run"])
+		took, err := time.ParseDuration(attrs["took"])
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, took, 5*ms)
+	})
+}
+
+func TestScheduler_Logger_IsNeverNilAndSilentByDefault(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			require.NotNil(t, e.s.Logger())
+			e.s.Logger().Info("to nobody")
+			return nil
+		})
+		r := newRecords()
+		_ = e.run(func(co *scheduler.Coroutine) error {
+			assert.Same(t, r, e.s.Logger().Handler())
+			return waiter(e.gate())(co)
+		}, withLogger(r))
+		text, _ := r.next(t)
+		assert.Contains(t, text, "deadlock")
+		_ = e.run(func(co *scheduler.Coroutine) error { e.spawn(co, fails(errBoom)); return nil }, withLogger(r))
+		text, _ = r.next(t)
+		assert.Contains(t, text, "boom", "an unhandled failure")
+		assert.Empty(t, r.ch)
+	})
+}
+
+func goroutineProfile(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&b, 1))
+	return b.String()
+}
+
+func TestScheduler_PprofLabels_NameTheCoroutinesInAProfile(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			parked := e.spawn(co, waiter(e.gate()), scheduler.Named("labelled one"))
+			_ = co.Yield()
+			profile := goroutineProfile(t)
+			assert.Contains(t, profile, `"coroutine":"coroutine 1"`, "the one that runs")
+			assert.Contains(t, profile, `"coroutine":"labelled one", "coroutine_id":"2"`, "one that waits")
+			require.NoError(t, parked.Cancel(nil))
+			_ = co.Yield()
+			assert.NotContains(t, goroutineProfile(t), "labelled one", "it has ended: its context is used again")
+			e.spawn(co, func(*scheduler.Coroutine) error {
+				assert.Contains(t, goroutineProfile(t), `"coroutine":"next", "coroutine_id":"3"`)
+				return nil
+			}, scheduler.Named("next"))
+			return nil
+		}, func(o *scheduler.Options) { o.PprofLabels = true })
+		assert.NotContains(t, goroutineProfile(t), `"coroutine":`)
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			assert.NotContains(t, goroutineProfile(t), `"coroutine":`, "without the option")
+			return nil
+		})
+	})
+}
+
+func TestScheduler_Trace_ShowsARegionForEachStretchOfACoroutine(t *testing.T) {
+	if trace.IsEnabled() {
+		t.Skip("somebody traces already")
+	}
+	each(t, func(t *testing.T, e *env) {
+		var b bytes.Buffer
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			before := e.spawn(co, func(co *scheduler.Coroutine) error { yields(co, 3); return nil }, scheduler.Named("begun before the trace"))
+			_ = co.Yield()
+			require.NoError(t, trace.Start(&b))
+			e.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(ms) }, scheduler.Named("traced one"))
+			_, err := co.Await(before)
+			require.NoError(t, err)
+			if err := co.Delay(3 * ms); err != nil {
+				return err
+			}
+			trace.Stop()
+			e.spawn(co, func(co *scheduler.Coroutine) error { return co.Yield() }, scheduler.Named("after the trace"))
+			return co.Yield()
+		})
+		assert.Contains(t, b.String(), "traced one")
+		assert.Contains(t, b.String(), "begun before the trace")
+		assert.NotContains(t, b.String(), "after the trace")
+	})
+}
+
+func TestScheduler_SwitchHandlers_AreCalledInOrderAndOutsideOfCoroutines(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		note := func(what string) func(*scheduler.Coroutine) {
+			return func(co *scheduler.Coroutine) {
+				e.say(what + " " + co.Name())
+				assert.Nil(t, e.s.Current())
+				isUsage(t, co.Yield())
+			}
+		}
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			e.spawn(co, e.sayer("child runs"), scheduler.Named("child"))
+			return co.Yield()
+		}, withSwitch(&scheduler.SwitchHandlers{Enter: note("enter"), Leave: note("leave"), Finish: note("finish")}))
+		assert.Equal(t, []string{
+			"enter coroutine 1", "leave coroutine 1", "enter child", "child runs", "leave child", "finish child",
+			"enter coroutine 1", "leave coroutine 1", "finish coroutine 1",
+		}, e.said())
+	})
+}
+
+func TestScheduler_Stats_AreRightAtEveryMoment(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			st := e.s.Stats()
+			assert.Equal(t, []int{1, 1, 0, 1, 0}, []int{st.Active, st.Total, st.Ready, st.Contexts, st.Idle})
+			assert.Equal(t, uint64(1), st.Spawned)
+			g := e.gate()
+			for i := range 10 {
+				var opts []scheduler.SpawnOption
+				if i >= 6 {
+					opts = append(opts, scheduler.Hidden())
+				}
+				e.spawn(co, waiter(g), opts...)
+			}
+			st = e.s.Stats()
+			assert.Equal(t, []int{7, 11, 10, 1, 0}, []int{st.Active, st.Total, st.Ready, st.Contexts, st.Idle})
+			_ = co.Yield()
+			st = e.s.Stats()
+			assert.Equal(t, []int{7, 11, 0, 11, 0}, []int{st.Active, st.Total, st.Ready, st.Contexts, st.Idle})
+			g.open(nil, nil)
+			assert.Equal(t, 10, e.s.Stats().Ready)
+			_ = co.Yield()
+			st = e.s.Stats()
+			assert.Equal(t, []int{1, 1, 0, 11, 10}, []int{st.Active, st.Total, st.Ready, st.Contexts, st.Idle})
+			assert.Equal(t, uint64(11), st.Spawned)
+			turns := st.Turns
+			require.NoError(t, co.Delay(ms))
+			assert.Greater(t, e.s.Stats().Turns, turns)
+			return nil
+		})
+	})
+}
+
+func TestScheduler_EVT_CoroutinesAreListedInOrderHiddenOnesToo(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			child, err := co.Scope().New()
+			require.NoError(t, err)
+			beside, err := e.s.NewRoot()
+			require.NoError(t, err)
+			g := e.gate()
+			want := []*scheduler.Coroutine{co}
+			for _, in := range []scheduler.Spawner{child, co, beside, co.Scope()} {
+				want = append(want, e.spawn(in, waiter(g)), e.spawn(in, waiter(g), scheduler.Hidden()))
+			}
+			assert.Equal(t, want, e.s.Coroutines())
+			_ = co.Yield()
+			assert.Equal(t, want, e.s.Coroutines())
+			g.open(nil, nil)
+			_ = co.Yield()
+			assert.Equal(t, want[:1], e.s.Coroutines())
+			return nil
+		})
+	})
+}
+
+func TestScheduler_GEN09_HiddenHelpersAreServedButNeverKeepTheRunAlive(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		helped := 0
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			e.spawn(co, func(co *scheduler.Coroutine) error {
+				defer e.say("helper ended")
+				for {
+					if err := co.Delay(ms); err != nil {
+						return err
+					}
+					helped++
+				}
+			}, scheduler.Hidden())
+			for helped < 3 {
+				if err := co.Delay(ms); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		assert.Equal(t, []string{"helper ended"}, e.said())
+	})
+}
