@@ -38,6 +38,7 @@ type Loop struct {
 	stop       atomic.Bool
 	yielded    uint64 // loop time in ms of the last runtime.Gosched
 	yieldEvery uint64 // ms
+	onWake     func()
 }
 
 // New opens a loop. It fails with a *cuv.Error when descriptors or memory have run out, or when an option is not
@@ -135,6 +136,9 @@ func (l *Loop) advance(block bool) int {
 	n, _ := l.binding.Tick(block)
 	l.deadlines.place()
 	l.yield()
+	if l.onWake != nil {
+		l.onWake()
+	}
 	return n
 }
 
@@ -147,6 +151,10 @@ func (l *Loop) yield() {
 		runtime.Gosched()
 	}
 }
+
+// OnWake has fn called in every turn, when the loop has waited and before it calls anybody; nil ends that. It is for those who
+// watch how long the callbacks take.
+func (l *Loop) OnWake(fn func()) { l.onWake = fn }
 
 // Flush applies at once what was started, stopped and closed since the last turn, instead of in the next one: for
 // descriptors that the loop owns and that are wanted back now, because there are no more (EMFILE). On a closed loop it

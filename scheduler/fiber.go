@@ -22,9 +22,9 @@ type fiber struct {
 	state   waitState
 	struck  bool // wait.barred is set
 	dead    bool // left by Goexit: it goes on to the end of the run without a coroutine
-	labels  bool // with Options.PprofLabels: they are set
 	ctx     coro.Context
 	sample  *sample // somebody wants to see its stack
+	labels  uint64  // with Options.PprofLabels: the id of the coroutine whose labels are set
 	traced  *trace.Region
 	wait    wait
 }
@@ -61,6 +61,9 @@ func (f *fiber) linger() {
 	f.dead = true
 	over := false
 	defer func() {
+		if r := recover(); r != nil { // a bug of ours
+			panic(r)
+		}
 		if !over { // a callback that ran on this stack exited as well
 			f.linger()
 		}
@@ -81,13 +84,12 @@ func (f *fiber) exec() {
 			f.wait.depart() // a callback that ran on this stack may have exited
 			f.wait.drop()
 		}
+		defer func() { // also when a handler exits
+			f.refused, f.luck = 0, 0
+			f.co = nil
+			f.s.finish(co, err)
+		}()
 		f.leave(co)
-		f.refused, f.luck = 0, 0
-		if f.labels {
-			f.observeEnd()
-		}
-		f.co = nil
-		f.s.finish(co, err)
 	}()
 	fn := co.fn
 	co.fn, co.begun = nil, true

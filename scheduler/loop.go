@@ -138,15 +138,19 @@ func (s *Scheduler) stuck() bool {
 func (s *Scheduler) turn(block bool) {
 	s.stats.Turns++
 	s.slowTurn()
-	if block {
+	if s.watched && block {
 		s.blocked.Store(true)
 	}
 	s.tick(block)
-	if block {
-		s.blocked.Store(false)
+	if s.watched {
+		s.wake()
 	}
-	s.left = s.opts.Budget
-	s.clockStep = 1
+	s.stretch()
+}
+
+// stretch begins the time until the next look at the event loop.
+func (s *Scheduler) stretch() {
+	s.left, s.clockStep = s.opts.Budget, 1
 	s.clockAt = max(0, s.left-s.clockStep)
 	s.sliceFrom = s.reactor.Now()
 }
@@ -162,14 +166,15 @@ func (s *Scheduler) tick(block bool) {
 	}
 }
 
-// sliceOver looks at the clock, about eight times in a slice however long the coroutines run.
+// sliceOver looks at the clock: about eight times in a slice, however long the coroutines run, and every 16 resumptions, in
+// case they become longer.
 func (s *Scheduler) sliceOver() bool {
 	spent := s.reactor.Now().Sub(s.sliceFrom)
 	if spent >= s.opts.Slice {
 		return true
 	}
 	done := s.opts.Budget - s.left
-	s.clockStep = max(1, min(2*s.clockStep, 64, int(s.opts.Slice/8*time.Duration(done)/max(spent, 1))))
+	s.clockStep = max(1, min(2*s.clockStep, 16, int(s.opts.Slice/8*time.Duration(done)/max(spent, 1))))
 	s.clockAt = max(0, s.left-s.clockStep)
 	return false
 }

@@ -18,8 +18,8 @@ func (f *fiber) observeEnter(co *Coroutine) {
 		s.call(func() error { h.Enter(co); return nil })
 		s.current = co
 	}
-	if s.opts.PprofLabels && !f.labels {
-		f.labels = true
+	if s.opts.PprofLabels && f.labels != co.id { // the goroutine may have those of the coroutine that it ran before
+		f.labels = co.id
 		pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(),
 			pprof.Labels("coroutine", co.Name(), "coroutine_id", strconv.FormatUint(co.id, 10))))
 	}
@@ -42,13 +42,5 @@ func (f *fiber) observeLeave(co *Coroutine) {
 	}
 	if h := s.opts.Switch; h != nil && h.Leave != nil {
 		s.call(func() error { h.Leave(co); return nil })
-	}
-}
-
-// observeEnd takes the labels of a coroutine that has ended off its goroutine.
-func (f *fiber) observeEnd() {
-	if f.labels {
-		f.labels = false
-		pprof.SetGoroutineLabels(context.Background())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -95,14 +96,14 @@ func TestBlock_CANC28_OneThatEndsInTimeLeavesNothing(t *testing.T) {
 func TestBlock_CANC28_ADeadlineThatHasPassed(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
-			for _, ago := range []int{0, 1, 3600000} {
-				at := e.w.Now().Add(-ms * 1000 * 3 * 0).Add(-ms * 1).Add(ms)
-				at = at.Add(-ms * 1 * 1 * 1 * 1).Add(ms).Add(-ms * 1 * 0)
-				_ = ago
+			for _, ago := range []time.Duration{0, ms, hour} {
+				at := e.w.Now().Add(-ago)
 				err := co.WithDeadline(at, func(co *scheduler.Coroutine) error {
 					isTimeout(t, co.Err())
 					isTimeout(t, co.Yield())
 					assert.True(t, closed(co.Done()))
+					limit, _ := co.Deadline()
+					assert.True(t, limit.Equal(at))
 					return co.Yield()
 				})
 				isTimeout(t, err)

@@ -219,7 +219,6 @@ func TestWait_GEN02_ACancellationBeforeItRunsWinsOverTheSuccess(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			g := e.gate()
-			sleeper := e.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(ms) })
 			waiter := e.spawn(co, func(co *scheduler.Coroutine) error {
 				result, err := co.Await(g)
 				assert.Nil(t, result)
@@ -227,16 +226,36 @@ func TestWait_GEN02_ACancellationBeforeItRunsWinsOverTheSuccess(t *testing.T) {
 			})
 			yielder := e.spawn(co, func(co *scheduler.Coroutine) error { return co.Yield() })
 			require.NoError(t, co.Yield())
-			for _, c := range []*scheduler.Coroutine{yielder, waiter, sleeper} {
-				g.open("value", nil)
-				for !c.Queued() {
-					_ = co.Delay(ms)
-				}
+			g.open("value", nil)
+			for _, c := range []*scheduler.Coroutine{yielder, waiter} {
+				require.True(t, c.Queued())
 				require.NoError(t, c.Cancel(errStop))
+			}
+			for _, c := range []*scheduler.Coroutine{yielder, waiter} {
 				_, err := co.Await(c)
 				isCancelled(t, err, errStop)
 			}
 			return nil
+		})
+	})
+}
+
+func TestWait_GEN02_ACancellationWinsOverTheEndOfADelay(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			for {
+				// Its delay begins after this one's, and both end in one turn most of the time.
+				child := e.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(ms) })
+				require.NoError(t, co.Delay(ms))
+				if !child.Queued() {
+					_, _ = co.Await(child)
+					continue
+				}
+				require.NoError(t, child.Cancel(errStop))
+				_, err := co.Await(child)
+				isCancelled(t, err, errStop)
+				return nil
+			}
 		})
 	})
 }

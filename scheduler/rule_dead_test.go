@@ -29,7 +29,9 @@ func isDeadlock(t *testing.T, err error, waiting int) *scheduler.DeadlockError {
 	return d
 }
 
-// waiter is a body that awaits ev and returns what that answers.
+// waiter is a body that awaits ev and returns what that answers. Reports name it, which inlining would change.
+//
+//go:noinline
 func waiter(ev event.Event, opts ...scheduler.WaitOption) func(*scheduler.Coroutine) error {
 	return func(co *scheduler.Coroutine) error {
 		_, err := co.Await(ev, opts...)

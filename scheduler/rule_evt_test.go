@@ -23,7 +23,7 @@ func TestScheduler_EVT07_ALateSubscriberGetsTheStoredOutcomeAtOnce(t *testing.T)
 			good := e.spawn(co, func(co *scheduler.Coroutine) error { co.SetResult(7); return nil })
 			bad := e.spawn(co, fails(errBoom), scheduler.SettledBy(settle(func(error) {})))
 			yields(co, 2)
-			for range 3 { // EVT-19: synchronously, again and again, and nobody is subscribed by it
+			for range 3 { // again and again, and nobody is subscribed by it
 				calls := 0
 				for ended, want := range map[*scheduler.Coroutine]any{good: 7, bad: nil} {
 					_, err := ended.AsEvent().Subscribe(func(_ *event.Base, _ *event.Callback, result any, err error) {
@@ -41,6 +41,36 @@ func TestScheduler_EVT07_ALateSubscriberGetsTheStoredOutcomeAtOnce(t *testing.T)
 				_, err = co.Await(bad)
 				assert.Same(t, errBoom, err)
 			}
+			return nil
+		})
+	})
+}
+
+func TestScheduler_EVT19_TheReplayCallsSynchronouslyAndAnAwaitDoesNotSuspend(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			done := e.outcome()
+			done.complete(7, errBoom)
+			for _, ev := range []event.Event{done, e.spawn(co, fails(errBoom), scheduler.SettledBy(settle(func(error) {})))} {
+				_ = co.Yield()
+				e.spawn(co, e.sayer("other"))
+				_, err := ev.AsEvent().Subscribe(func(_ *event.Base, _ *event.Callback, _ any, err error) {
+					assert.Same(t, errBoom, err)
+					e.say("replayed")
+				})
+				require.NoError(t, err)
+				e.say("subscribed")
+				_, err = co.Await(ev, scheduler.Token(done))
+				assert.Same(t, errBoom, err, "AWAIT-03")
+				fired, _, err := co.AwaitFirst([]event.Event{e.gate(), ev, done})
+				assert.Same(t, errBoom, err)
+				assert.Equal(t, 1, fired)
+				e.say("awaited")
+				_ = co.Yield()
+				assert.Equal(t, []string{"replayed", "subscribed", "awaited", "other"}, e.said())
+			}
+			_, err := co.Await(e.gate(), scheduler.Token(done))
+			isTokens(t, err, errBoom) // CANC-24
 			return nil
 		})
 	})
@@ -646,9 +676,9 @@ func TestScheduler_GEN11_ThingsOfAnotherRunAreRefused(t *testing.T) {
 			require.NoError(t, s.Run(context.Background(), func(co *scheduler.Coroutine) error {
 				_, err := co.Await(stuck)
 				isUsage(t, err, "stuck", "inner run", "outer run")
-				_, _, err = co.AwaitFirst([]event.Event{e.gate(), stuck})
+				_, _, err = co.AwaitFirst([]event.Event{e.outcome(), stuck})
 				isUsage(t, err, "stuck", "inner run", "outer run")
-				_, err = co.Await(e.gate(), scheduler.Token(stuck))
+				_, err = co.Await(e.outcome(), scheduler.Token(stuck))
 				isUsage(t, err, "stuck", "inner run", "outer run")
 				isUsage(t, outer.Yield(), "outer run")
 				_, err = outer.Spawn(e.sayer("no"))

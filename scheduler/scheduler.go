@@ -147,7 +147,7 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 	if ctx.Err() != nil { // main does not begin, whenever the post comes
 		s.askedToEnd(context.Cause(ctx))
 	}
-	s.left, s.sliceFrom = s.opts.Budget, s.reactor.Now()
+	s.stretch()
 	s.loop()
 	s.conclude()
 	return s.failure
@@ -157,6 +157,9 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 func (s *Scheduler) loop() {
 	over := false
 	defer func() {
+		if r := recover(); r != nil { // a bug of ours
+			panic(r)
+		}
 		if !over {
 			s.loop()
 			s.conclude()

@@ -160,9 +160,11 @@ func (w *wait) begin(call string) {
 
 // subscribe adds ev to what is waited for. The event is started when the coroutine really suspends.
 func (w *wait) subscribe(ev event.Event, base *event.Base, index int, token bool) error {
-	sl := &slot{}
+	var sl *slot
 	if n := len(w.slots); n < len(w.inline) {
 		sl = &w.inline[n]
+	} else {
+		sl = &slot{}
 	}
 	sl.cb.Init(onFire, onDispose, sl)
 	sl.wait, sl.target, sl.base, sl.index, sl.token, sl.started, sl.active = w, ev, base, index, token, false, true

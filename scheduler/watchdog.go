@@ -12,6 +12,9 @@ func (s *Scheduler) watch() (stop func()) {
 	if limit <= 0 {
 		return func() {}
 	}
+	if r, ok := s.reactor.(waker); ok {
+		r.OnWake(s.wake)
+	}
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -37,9 +40,21 @@ func (s *Scheduler) watch() (stop func()) {
 		}
 	}()
 	return func() {
+		if r, ok := s.reactor.(waker); ok {
+			r.OnWake(nil)
+		}
 		close(quit)
 		<-done
 	}
+}
+
+// waker is a reactor that says when it has waited, before it calls anybody.
+type waker interface{ OnWake(fn func()) }
+
+// wake says that the loop does not wait for events any more.
+func (s *Scheduler) wake() {
+	s.blocked.Store(false)
+	s.poked.Store(false)
 }
 
 // tellLate logs who holds the loop. The culprit's stack is that of the coroutine's body which is not in state [coroutine].

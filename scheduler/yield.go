@@ -50,14 +50,16 @@ func (co *Coroutine) Delay(d time.Duration) error {
 }
 
 // Lucky is called by every operation that completed without suspending: after Options.Luck of them in a row co yields, so
-// that nobody runs for ever while the others wait. It does not touch the operation's success. Packages that build waits of
+// that nobody runs for ever while the others wait, and when it is time to look at the event loop. It does not touch the
+// operation's success. Packages that build waits of
 // their own call it.
 func (co *Coroutine) Lucky() {
-	f := co.fiber
-	if f.luck++; int(f.luck) < co.scope.s.opts.Luck {
-		return
+	f, s := co.fiber, co.scope.s
+	f.luck++
+	s.left--
+	if int(f.luck) >= s.opts.Luck || s.left <= s.clockAt && (s.left == 0 || s.sliceOver()) {
+		f.rest()
 	}
-	f.rest()
 }
 
 // rest yields, keeping a cancellation that comes meanwhile for the next suspension point. Without others that are ready it
