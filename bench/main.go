@@ -7,12 +7,14 @@ import (
 	"os"
 
 	"github.com/uvasync/uvasync/bench/internal/cases"
+	"github.com/uvasync/uvasync/bench/internal/fresh"
 	"github.com/uvasync/uvasync/bench/internal/report"
 	"github.com/uvasync/uvasync/bench/internal/runner"
 	"github.com/uvasync/uvasync/bench/raw"
 )
 
 func main() {
+	fresh.Main(cases.Fresh())
 	cfg, err := parse(os.Args[1:], os.Stderr)
 	if errors.Is(err, errHelp) {
 		return

@@ -9,7 +9,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/bench/internal/cases"
+	"github.com/uvasync/uvasync/bench/internal/fresh"
 )
+
+func TestMain(m *testing.M) {
+	fresh.Main(cases.Fresh())
+	os.Exit(m.Run())
+}
 
 func TestParse(t *testing.T) {
 	cfg, err := parse(nil, io.Discard)

@@ -152,6 +152,11 @@ func (l *Loop) yield() {
 	}
 }
 
+// Elapsed returns the time since the process began, about: the cheapest look at the monotonic clock. Any goroutine.
+func (l *Loop) Elapsed() time.Duration { return time.Since(began) }
+
+var began = time.Now()
+
 // OnWake has fn called in every turn, when the loop has waited and before it calls anybody; nil ends that. It is for those who
 // watch how long the callbacks take.
 func (l *Loop) OnWake(fn func()) { l.onWake = fn }

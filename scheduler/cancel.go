@@ -43,7 +43,11 @@ func (co *Coroutine) judge() {
 		return
 	}
 	if old := x.verdict.Load(); old == nil || old.err != effective {
-		x.verdict.Store(&verdict{effective})
+		v := &verdict{effective}
+		x.verdict.Store(v)
+		if from == nil && x.own.Load() == nil {
+			x.own.Store(v)
+		}
 	}
 	co.publish(from)
 	if co.state == suspended {

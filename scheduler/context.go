@@ -7,10 +7,16 @@ import (
 
 var _ context.Context = (*Coroutine)(nil)
 
-// Err returns the cancellation in effect: that of co, or of the block that it is in; nil otherwise. Any goroutine.
+// Err returns the cancellation in effect: that of co, or of the block that it is in; nil otherwise. Any goroutine: those that
+// are not on the loop see a cancellation of co itself in protected sections too, because they may have seen Done closed.
 func (co *Coroutine) Err() error {
 	if v := co.verdict(); v != nil {
 		return v.err
+	}
+	if x := co.ext.Load(); x != nil && !co.scope.s.here() {
+		if v := x.own.Load(); v != nil {
+			return v.err
+		}
 	}
 	if co.over.Load() != 0 {
 		return errEnded
@@ -25,16 +31,21 @@ func (co *Coroutine) verdict() *verdict {
 	return nil
 }
 
-// Done is closed when Err becomes other than nil, which it does at the latest when co has ended. Asked for in a block, it is
-// that of the block as long as the block lasts. The channel is made when somebody asks. Any goroutine.
+// Done is closed when Err becomes other than nil, which it does at the latest when co has ended. Asked for by co in a block,
+// it is that of the block as long as the block lasts. Other goroutines get that of the whole body, because a block may end
+// between their look at Done and their look at Err; contexts that they make from co are cancelled with the block all the same.
+// The channel is made when somebody asks. Any goroutine.
 func (co *Coroutine) Done() <-chan struct{} {
 	x := co.extra()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	f := x.asked()
+	if !co.scope.s.here() {
+		f = f.whole()
+	}
 	if f.done == nil {
 		f.done = f.channel()
-		if f.closed || co.Err() != nil {
+		if x.isClosed(co, f) {
 			f.closed = true
 			close(f.done)
 		}
@@ -53,6 +64,20 @@ func (f *frame) channel() chan struct{} {
 		}
 	}
 	return make(chan struct{})
+}
+
+// isClosed reports whether the time of f has come. The frame of the whole body may be younger than the cancellation. Guarded by
+// mu.
+func (x *extras) isClosed(co *Coroutine, f *frame) bool {
+	return f.closed || f.outer == nil && x.own.Load() != nil || co.over.Load() != 0
+}
+
+// whole is the frame of the whole body.
+func (f *frame) whole() *frame {
+	for f.outer != nil {
+		f = f.outer
+	}
+	return f
 }
 
 // asked is the frame that Done and AfterFunc are about: the innermost that is no protected section.
@@ -105,7 +130,10 @@ func (x *extras) await(co *Coroutine, a *afterFunc) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	f := x.asked()
-	if f.closed || co.Err() != nil {
+	if f.closed && !co.scope.s.here() {
+		f = f.whole()
+	}
+	if x.isClosed(co, f) {
 		return false
 	}
 	f.wait(a)

@@ -55,6 +55,7 @@ type extras struct {
 	err       error                   // loop goroutine only; the outcome
 	requested *event.CancelledError   // loop goroutine only; its own cancellation, in effect or not
 	verdict   atomic.Pointer[verdict] // any goroutine; the cancellation in effect, which Err returns
+	own       atomic.Pointer[verdict] // any goroutine; requested, from when it took effect on
 	name      string
 	line      uintptr                              // where it was spawned, with Options.SpawnLines
 	finally   []func(self, ended *Coroutine) error // loop goroutine only

@@ -14,29 +14,29 @@ import (
 //
 // What a switch reads is in its first cache line.
 type fiber struct {
-	s       *Scheduler
-	co      *Coroutine // what it runs; nil: it is idle
-	g       uintptr    // the goroutine; written by itself before anybody can ask
-	luck    int16      // operations in a row that did not suspend
-	refused int16      // suspension points in a row that failed at once
-	state   waitState
-	struck  bool // wait.barred is set
-	dead    bool // left by Goexit: it goes on to the end of the run without a coroutine
-	ctx     coro.Context
-	sample  *sample // somebody wants to see its stack
-	labels  uint64  // with Options.PprofLabels: the id of the coroutine whose labels are set
-	traced  *trace.Region
-	wait    wait
+	s        *Scheduler
+	co       *Coroutine // what it runs; nil: it is idle
+	g        uintptr    // the goroutine; written by itself before anybody can ask
+	luck     int16      // operations in a row that did not suspend
+	refused  int16      // suspension points in a row that failed at once
+	state    waitState
+	struck   bool // wait.barred is set
+	dead     bool // left by Goexit: it goes on to the end of the run without a coroutine
+	retired  bool // idle for long: it ends when it is switched to
+	ctx      coro.Context
+	sample   *sample // somebody wants to see its stack
+	labels   uint64  // with Options.PprofLabels: the id of the coroutine whose labels are set
+	traced   *trace.Region
+	err      error // what the body has returned
+	returned bool  // it has
+	wait     wait
 }
-
-// maxIdle is how many idle fibers a run keeps; more end when they have nothing to do.
-const maxIdle = 1024
 
 func (s *Scheduler) newFiber(co *Coroutine) *fiber {
 	f := &fiber{s: s}
 	f.adopt(co)
 	f.wait.fiber = f
-	s.group.New(&f.ctx, f.run, f.linger)
+	s.group.New(&f.ctx, (*fiberBody)(f))
 	return f
 }
 
@@ -44,20 +44,25 @@ func (f *fiber) adopt(co *Coroutine) {
 	f.co, co.fiber = co, f
 }
 
-// run is the body of the context.
-func (f *fiber) run() {
+// fiberBody is the [coro.Body] of a fiber.
+type fiberBody fiber
+
+// Run runs one coroutine after the other.
+func (b *fiberBody) Run() {
+	f := (*fiber)(b)
 	f.g = goid.Get()
 	f.s.take(f)
 	for {
 		f.exec()
-		if !f.s.schedule(f) {
+		if !f.s.rest(f) {
 			return
 		}
 	}
 }
 
-// linger goes on in place of a body that was left by Goexit, whose goroutine cannot run anything any more.
-func (f *fiber) linger() {
+// Exited goes on in place of a body whose goroutine cannot run anything any more.
+func (b *fiberBody) Exited() {
+	f := (*fiber)(b)
 	f.dead = true
 	over := false
 	defer func() {
@@ -65,36 +70,45 @@ func (f *fiber) linger() {
 			panic(r)
 		}
 		if !over { // a callback that ran on this stack exited as well
-			f.linger()
+			b.Exited()
 		}
 	}()
-	f.s.schedule(f)
+	f.s.switchTo(f, f.s.pick(f))
 	over = true
 }
 
 // exec runs the coroutine's body to its end, whatever the end is.
 func (f *fiber) exec() {
 	co := f.co
-	f.enter(co)
-	var err error
-	returned := false
-	defer func() {
-		if !returned {
-			err = f.aborted(recover())
-			f.wait.depart() // a callback that ran on this stack may have exited
-			f.wait.drop()
-		}
-		defer func() { // also when a handler exits
-			f.refused, f.luck = 0, 0
-			f.co = nil
-			f.s.finish(co, err)
-		}()
-		f.leave(co)
-	}()
 	fn := co.fn
 	co.fn, co.begun = nil, true
-	err = fn(co)
-	returned = true
+	f.returned = false
+	defer f.ended()
+	f.enter(co)
+	f.err = fn(co)
+	f.returned = true
+}
+
+// ended is deferred by exec: the body has returned, panicked or exited.
+func (f *fiber) ended() {
+	co, err := f.co, f.err
+	f.err = nil
+	if !f.returned {
+		err = f.aborted(recover())
+		f.wait.depart() // a callback that ran on this stack may have exited
+		f.wait.drop()
+	}
+	f.refused, f.luck = 0, 0
+	if !f.s.observed && f.s.regions == 0 {
+		f.s.current, f.co = nil, nil
+		f.s.finish(co, err)
+		return
+	}
+	defer func() { // also when a handler exits
+		f.co = nil
+		f.s.finish(co, err)
+	}()
+	f.leave(co)
 }
 
 // aborted is what a body ends with that did not return.
@@ -132,11 +146,14 @@ func (f *fiber) suspend() {
 	f.leave(co)
 	co.state = suspended
 	f.luck, f.refused = 0, 0
-	if next := s.quick(); next == nil {
-		s.schedule(f)
-	} else if next != f {
-		if m := s.group.Begin(&f.ctx, &next.ctx); m == nil {
-			s.group.Switch(&f.ctx, &next.ctx)
+	to := s.quick()
+	if to == nil {
+		to = s.pick(f)
+	}
+	if to != f {
+		// switchTo, written out: see Group.Begin.
+		if m := s.group.Begin(&f.ctx, &to.ctx); m == nil {
+			s.group.Switch(&f.ctx, &to.ctx)
 		} else if m.Taken {
 			m.Taken = false
 			m.Yield(struct{}{})

@@ -4,33 +4,63 @@ import (
 	"time"
 )
 
-// schedule is the scheduler itself. It runs on the stack of whoever has nothing to do: a coroutine that suspends, a fiber
-// whose coroutine has ended, the root. It returns when f shall go on: with its coroutine, with a new one (f was idle), or,
-// false, to end.
-func (s *Scheduler) schedule(f *fiber) bool {
-	co := s.next()
-	to := s.root
+// The scheduler runs on the stack of whoever has nothing to do: a coroutine that suspends, a fiber whose coroutine has ended,
+// the root. They call pick, and switch to whom it names.
+
+// few is up to how many coroutines the event loop is turned on whatever stack it is. With more, the root does it, because what
+// is called from there would make the stacks of the coroutines grow, one after the other.
+const few = 32
+
+// pick says which fiber goes on when f has nothing to do: f itself, with its coroutine or, idle, with a new one; or another.
+// The root is for what others must not do, and for the end.
+func (s *Scheduler) pick(f *fiber) *fiber {
+	co := s.next(f)
 	switch {
-	case co == nil: // the run is over
+	case co == nil:
+		return s.root
 	case co.fiber != nil:
-		to = co.fiber
+		return co.fiber
 	case f.co == nil && !f.dead && f != s.root:
 		f.adopt(co)
-		return true
-	default:
-		to = s.fiberFor(co)
+		return f
+	case len(s.idle) > 0:
+		return s.idleFiber(co)
+	case f == s.root:
+		return s.newFiber(co)
 	}
+	s.wanted = co // contexts are made on a stack that need not stay small
+	return s.root
+}
+
+// root's part: it makes fibers, and turns the event loop when there are many coroutines. It returns when the run is over.
+func (s *Scheduler) rule() {
+	for {
+		var to *fiber
+		if co := s.wanted; co != nil {
+			s.wanted = nil
+			to = s.newFiber(co)
+		} else if to = s.pick(s.root); to == s.root {
+			return
+		}
+		s.switchTo(s.root, to)
+	}
+}
+
+// rest is what a fiber does whose coroutine has ended. It returns true when it has another one to run, and false to end.
+func (s *Scheduler) rest(f *fiber) bool {
+	to := s.pick(f)
 	if to == f {
 		return true
 	}
-	if f.co == nil && !f.dead && f != s.root {
-		if len(s.idle) >= maxIdle {
-			s.group.Leave(&to.ctx)
-			return false
-		}
-		s.idle = append(s.idle, f)
+	s.idle = append(s.idle, f)
+	if !s.switchTo(f, to) {
+		return false
 	}
-	return s.switchTo(f, to)
+	if f.retired {
+		s.group.Leave(&s.retiring.ctx)
+		return false
+	}
+	return true
 }
 
 // switchTo parks f and has to run. It returns when f is switched to, and false when f shall end.
@@ -57,20 +87,10 @@ func (s *Scheduler) quick() *fiber {
 	return nil
 }
 
-func (s *Scheduler) fiberFor(co *Coroutine) *fiber {
-	last := len(s.idle) - 1
-	if last < 0 {
-		return s.newFiber(co)
-	}
-	f := s.idle[last]
-	s.idle[last] = nil
-	s.idle = s.idle[:last]
-	f.adopt(co)
-	return f
-}
-
-// next finds the coroutine that goes on, turning the event loop while there is none; nil: the run is over.
-func (s *Scheduler) next() *Coroutine {
+// next finds the coroutine that goes on, turning the event loop while there is none; nil: the root must, or the run is over.
+// f is whose stack this is.
+func (s *Scheduler) next(f *fiber) *Coroutine {
+	leave := f != s.root && s.total > few
 	if s.poked.Load() {
 		s.poked.Store(false)
 	}
@@ -80,6 +100,8 @@ func (s *Scheduler) next() *Coroutine {
 		}
 		if s.ready.Len() == 0 {
 			switch {
+			case leave:
+				return nil
 			case s.micro.Len() > 0: // queued by microtasks
 				s.turn(false)
 			case s.over():
@@ -90,6 +112,9 @@ func (s *Scheduler) next() *Coroutine {
 			continue
 		}
 		if s.left <= s.clockAt && (s.left == 0 || s.sliceOver()) {
+			if leave {
+				return nil
+			}
 			s.turn(false)
 			continue
 		}
@@ -137,12 +162,13 @@ func (s *Scheduler) stuck() bool {
 // turn is one turn of the event loop, and the beginning of another stretch of coroutines.
 func (s *Scheduler) turn(block bool) {
 	s.stats.Turns++
+	s.trim()
 	s.slowTurn()
-	if s.watched && block {
+	if s.wakes && block {
 		s.blocked.Store(true)
 	}
 	s.tick(block)
-	if s.watched {
+	if s.wakes {
 		s.wake()
 	}
 	s.stretch()
@@ -152,7 +178,7 @@ func (s *Scheduler) turn(block bool) {
 func (s *Scheduler) stretch() {
 	s.left, s.clockStep = s.opts.Budget, 1
 	s.clockAt = max(0, s.left-s.clockStep)
-	s.sliceFrom = s.reactor.Now()
+	s.sliceFrom = s.reactor.Elapsed()
 }
 
 // tick turns the reactor. Callbacks may panic or exit the goroutine: the run fails, and goes on to its end.
@@ -169,7 +195,7 @@ func (s *Scheduler) tick(block bool) {
 // sliceOver looks at the clock: about eight times in a slice, however long the coroutines run, and every 16 resumptions, in
 // case they become longer.
 func (s *Scheduler) sliceOver() bool {
-	spent := s.reactor.Now().Sub(s.sliceFrom)
+	spent := s.reactor.Elapsed() - s.sliceFrom
 	if spent >= s.opts.Slice {
 		return true
 	}

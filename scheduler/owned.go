@@ -19,8 +19,8 @@ type Owned struct {
 	thing      Belonging
 }
 
-// Own puts a thing into the scope. In a scope that is cancelled already ScopeClosed is called at once; after the end of the
-// run nothing happens.
+// Own puts a thing into the scope. In a scope that is cancelled already ScopeClosed is called at once, and so is ScopeDone in one
+// that has completed; after the end of the run nothing happens.
 func (sc *Scope) Own(o *Owned, thing Belonging) {
 	o.Release()
 	if sc == nil || sc.s.ended {
@@ -34,6 +34,9 @@ func (sc *Scope) Own(o *Owned, thing Belonging) {
 	sc.owned = o
 	if sc.reason != nil {
 		thing.ScopeClosed(sc.reason)
+	}
+	if sc.done {
+		sc.complete()
 	}
 }
 
@@ -68,7 +71,7 @@ func (sc *Scope) things() []*Owned {
 func (sc *Scope) closeOwned(reason error) {
 	for _, o := range sc.things() {
 		if o.scope == sc {
-			o.thing.ScopeClosed(reason)
+			sc.s.call(func() error { o.thing.ScopeClosed(reason); return nil })
 		}
 	}
 }
@@ -78,7 +81,7 @@ func (sc *Scope) complete() {
 	var failures []error
 	for _, o := range sc.things() {
 		if o.scope == sc {
-			failures = append(failures, o.thing.ScopeDone())
+			failures = append(failures, sc.s.recovered(o.thing.ScopeDone))
 		}
 	}
 	if err := event.Join(failures...); err != nil {

@@ -16,24 +16,25 @@ type Waiting interface {
 // *event.CancelledError with Token set when the token fires, or has fired. In all cases but Unpark and UnparkWith w.Leave is
 // called first. A timeout or a token after Unpark has no effect. Packages build waits of their own from it.
 func (co *Coroutine) Park(call string, w Waiting, opts ...WaitOption) error {
-	if err := co.checkSelf(call); err != nil {
+	if done, err := co.park(call, w, opts); done {
 		return err
 	}
-	if err := CheckOptions(call, opts); err != nil {
-		w.Leave(co)
-		return err
+	co.fiber.suspend()
+	return co.fiber.wait.end()
+}
+
+func (co *Coroutine) park(call string, w Waiting, opts []WaitOption) (done bool, err error) {
+	if err := co.checkSelf(call); err != nil {
+		return true, err
 	}
 	wait := &co.fiber.wait
 	wait.begin(call)
-	if len(opts) > 0 {
-		if err := wait.bound(opts, nil); err != nil {
-			wait.drop()
-			w.Leave(co)
-			return err
-		}
-	}
 	wait.waiting = w
-	return wait.suspend()
+	if err := CheckOptions(call, opts); err != nil {
+		wait.depart()
+		return true, err
+	}
+	return wait.ready(opts, nil)
 }
 
 // Unpark puts a coroutine that is in Park into the ready queue. Once a wait: a *event.UsageError for a coroutine that is not
@@ -65,15 +66,15 @@ func (co *Coroutine) notParked(call string) error {
 	return usage(call, co.Info()+", is not parked", "wake only who is in Park, once a wait")
 }
 
-// takeBack takes f's coroutine out of the ready queue: its wait ended before it suspended.
-func (f *fiber) takeBack() {
-	// It was pushed last, unless what it started made others ready after it; then it waits for its turn.
-	if q := &f.s.ready; q.Len() > 0 && q.At(q.Len()-1) == f.co {
-		q.PopBack()
-		f.co.Lucky()
-		return
+// takeBack takes f's coroutine out of the ready queue, its wait having ended before it suspended. It was pushed last, unless
+// what it started made others ready after it; then, false, it has to wait for its turn.
+func (f *fiber) takeBack() bool {
+	q := &f.s.ready
+	if q.Len() == 0 || q.At(q.Len()-1) != f.co {
+		return false
 	}
-	f.suspend()
+	q.PopBack()
+	return true
 }
 
 var _ event.Event = (*Coroutine)(nil)

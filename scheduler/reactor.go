@@ -23,4 +23,6 @@ type Reactor interface {
 	NewDeadline(fn func()) event.Deadline
 	// Now is the time of day, with a monotonic reading where there is one; virtual in a simulation.
 	Now() time.Time
+	// Elapsed is monotonic time from any beginning, for the cheapest look at the clock.
+	Elapsed() time.Duration
 }

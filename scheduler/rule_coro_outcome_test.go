@@ -195,7 +195,8 @@ type unseen struct {
 }
 
 func (b *unseen) ScopeClosed(reason error) { b.closed = append(b.closed, reason) }
-func (b *unseen) ScopeDone() error         { b.asked++; err := b.err; b.err = nil; return err }
+
+func (b *unseen) ScopeDone() error { b.asked++; err := b.err; b.err = nil; return err }
 
 func TestCoroutine_CORO16_WhatNobodyObservedIsReportedOnceByItsScope(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
@@ -216,104 +217,5 @@ func TestCoroutine_CORO16_WhatNobodyObservedIsReportedOnceByItsScope(t *testing.
 			return nil
 		})
 		assert.Equal(t, []error{errBoom}, handled)
-	})
-}
-
-func TestCoroutine_Panics(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		t.Run("in a body", func(t *testing.T) {
-			deferred := false
-			err := e.run(func(co *scheduler.Coroutine) error {
-				child := e.spawn(co, func(co *scheduler.Coroutine) error {
-					defer func() { deferred = true }()
-					panic(errBoom)
-				})
-				_, err := co.Await(child)
-				var p *event.PanicError
-				require.ErrorAs(t, err, &p)
-				assert.Equal(t, errBoom, p.Value)
-				assert.Contains(t, string(p.Stack), "rule_coro_outcome_test.go")
-				return nil
-			})
-			assert.True(t, deferred)
-			assert.NoError(t, err, "it was awaited")
-		})
-		t.Run("in a body nobody awaits, after a wait", func(t *testing.T) {
-			err := e.run(func(co *scheduler.Coroutine) error {
-				e.spawn(co, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); panic("text") })
-				return nil
-			})
-			var p *event.PanicError
-			require.ErrorAs(t, err, &p)
-			assert.Equal(t, "text", p.Value)
-		})
-		t.Run("in the main one", func(t *testing.T) {
-			err := e.run(func(*scheduler.Coroutine) error { panic(errBoom) })
-			assert.ErrorIs(t, err, errBoom)
-		})
-		t.Run("of nil", func(t *testing.T) {
-			err := e.run(func(*scheduler.Coroutine) error { panic(nil) })
-			var p *event.PanicError
-			require.ErrorAs(t, err, &p)
-		})
-		for name, act := range map[string]func(co *scheduler.Coroutine) error{
-			"callback":  func(co *scheduler.Coroutine) error { e.after(ms, func() { panic(errBoom) }); return nil },
-			"posted":    func(co *scheduler.Coroutine) error { return e.s.Post(func() { panic(errBoom) }) },
-			"microtask": func(co *scheduler.Coroutine) error { return e.s.Microtask(func() error { panic(errBoom) }) },
-			"finally": func(co *scheduler.Coroutine) error {
-				return e.spawn(co, returns(nil)).OnFinally(func(_, _ *scheduler.Coroutine) error { panic(errBoom) })
-			},
-			"handler": func(co *scheduler.Coroutine) error {
-				sub, err := co.Scope().New()
-				sub.OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { panic(errBoom) })
-				e.spawn(sub, returns(errOther))
-				return err
-			},
-		} {
-			t.Run("in a "+name, func(t *testing.T) {
-				err := e.run(func(co *scheduler.Coroutine) error {
-					require.NoError(t, act(co))
-					return co.Delay(3600 * 1000 * ms)
-				})
-				assert.ErrorIs(t, err, errBoom)
-				var p *event.PanicError
-				assert.ErrorAs(t, err, &p)
-				if name == "handler" {
-					assert.ErrorIs(t, err, errOther, "what it was to handle is not lost")
-				}
-			})
-		}
-		t.Run("in a switch handler", func(t *testing.T) {
-			for _, h := range []*scheduler.SwitchHandlers{
-				{Enter: func(*scheduler.Coroutine) { panic(errBoom) }},
-				{Leave: func(*scheduler.Coroutine) { panic(errBoom) }},
-				{Finish: func(*scheduler.Coroutine) { panic(errBoom) }},
-			} {
-				assert.ErrorIs(t, e.run(func(co *scheduler.Coroutine) error { return co.Delay(ms) }, withSwitch(h)), errBoom)
-			}
-		})
-	})
-}
-
-func TestCoroutine_SwitchHandlersSeeEverySwitch(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		tell := func(what string) func(*scheduler.Coroutine) {
-			return func(co *scheduler.Coroutine) {
-				e.say(what + " " + co.Name())
-				assert.Nil(t, e.s.Current())
-				isUsage(t, co.Yield(), "Yield")
-			}
-		}
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			e.spawn(co, func(co *scheduler.Coroutine) error { e.say("in b"); return co.Yield() }, scheduler.Named("b"))
-			require.NoError(t, e.spawn(co, returns(nil), scheduler.Named("never")).Cancel(nil))
-			require.NoError(t, co.Yield())
-			e.say("in a")
-			return nil
-		}, withSwitch(&scheduler.SwitchHandlers{Enter: tell("enter"), Leave: tell("leave"), Finish: tell("finish")}))
-		assert.Equal(t, []string{
-			"enter coroutine 1", "leave coroutine 1", "enter b", "in b", "leave b", "finish never",
-			"enter coroutine 1", "in a", "leave coroutine 1", "finish coroutine 1", "enter b", "leave b", "finish b",
-		}, e.said())
 	})
 }

@@ -1,7 +1,9 @@
 package scheduler_test
 
 import (
+	"context"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -153,7 +155,7 @@ func TestCoroutine_CORO10_CancelledAndRequested(t *testing.T) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			l := &line{}
 			child := e.spawn(co, func(self *scheduler.Coroutine) error {
-				err := self.Protect(func(ctxOf) error { return park(self, l) })
+				err := self.Protect(func(context.Context) error { return park(self, l) })
 				assert.True(t, self.CancellationRequested())
 				assert.False(t, self.Cancelled())
 				return err
@@ -235,7 +237,7 @@ func TestCoroutine_CORO11_SpawnLines(t *testing.T) {
 			other, err := co.Scope().Spawn(func(*scheduler.Coroutine) error { return nil }, scheduler.Named("x"))
 			require.NoError(t, err)
 			for i, c := range []*scheduler.Coroutine{child, other} {
-				want := "rule_coro_state_test.go:" + itoa(line+1+2*i)
+				want := "rule_coro_state_test.go:" + strconv.Itoa(line+1+2*i)
 				assert.True(t, strings.Contains(c.SpawnLocation(), want), "%s is not %s", c.SpawnLocation(), want)
 			}
 			return nil

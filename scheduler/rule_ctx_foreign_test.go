@@ -31,12 +31,14 @@ func TestContext_ErrIsThereWhenAfterFuncCalls(t *testing.T) {
 						return nil
 					})
 					var kept context.Context
+					var stop context.CancelFunc
 					_ = co.WithTimeout(ms, func(co *scheduler.Coroutine) error {
-						kept, _ = context.WithCancel(co) //nolint:govet // the parent cancels it
+						kept, stop = context.WithCancel(co)
 						return co.Delay(hour)
 					})
 					<-kept.Done()
 					assert.Error(t, kept.Err())
+					stop()
 				}
 				return nil
 			})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
-	"strconv"
 	"testing"
 	"time"
 
@@ -60,6 +59,7 @@ type option func(*scheduler.Options)
 func withGrace(d time.Duration) option { return func(o *scheduler.Options) { o.Grace = d } }
 func withLuck(n int) option            { return func(o *scheduler.Options) { o.Luck = n } }
 func withBudget(n int) option          { return func(o *scheduler.Options) { o.Budget = n } }
+func withSlice(d time.Duration) option { return func(o *scheduler.Options) { o.Slice = d } }
 func withName(name string) option      { return func(o *scheduler.Options) { o.Name = name } }
 func withShuffledReady(seed uint64) option {
 	return func(o *scheduler.Options) { o.Rand = rand.New(rand.NewPCG(seed, 1)) }
@@ -298,7 +298,3 @@ func TestHelpers_RunOnEveryLoop(t *testing.T) {
 		assert.Equal(t, 1, g.stops)
 	})
 }
-
-type ctxOf = context.Context
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -49,7 +49,7 @@ func TestLuck_AfterTheBudgetTheNextOneYields(t *testing.T) {
 					require.NoError(t, co.Yield())
 				}
 				return nil
-			}, withLuck(8))
+			}, withLuck(8), withSlice(hour))
 		}
 	})
 }
@@ -104,7 +104,7 @@ func TestLuck_CANC00_ACancellationDuringItsYieldIsKept(t *testing.T) {
 				assert.True(t, child.Completed())
 				assert.Equal(t, before+1, done, "%s: the operation in progress succeeded", name)
 				return nil
-			}, withLuck(4))
+			}, withLuck(4), withSlice(hour))
 		}
 	})
 }
@@ -124,7 +124,7 @@ func TestLuck_ASuspensionBeginsTheCountAnew(t *testing.T) {
 				require.NoError(t, co.Delay(ms))
 			}
 			return nil
-		}, withLuck(8), withSwitch(&scheduler.SwitchHandlers{Leave: func(*scheduler.Coroutine) { left++ }}))
+		}, withLuck(8), withSlice(hour), withSwitch(&scheduler.SwitchHandlers{Leave: func(*scheduler.Coroutine) { left++ }}))
 		assert.Equal(t, 11, left)
 	})
 }

@@ -180,13 +180,14 @@ func TestScheduler_PprofLabels_NameTheCoroutinesInAProfile(t *testing.T) {
 			assert.Contains(t, profile, `"coroutine":"labelled one", "coroutine_id":"2"`, "one that waits")
 			require.NoError(t, parked.Cancel(nil))
 			_ = co.Yield()
-			e.spawn(co, func(*scheduler.Coroutine) error {
+			next := e.spawn(co, func(*scheduler.Coroutine) error {
 				profile := goroutineProfile(t)
 				assert.Contains(t, profile, `"coroutine":"next", "coroutine_id":"3"`)
 				assert.False(t, strings.Contains(profile, "labelled one"), "it has ended, and its context is used again")
 				return nil
 			}, scheduler.Named("next"))
-			return nil
+			_, err := co.Await(next)
+			return err
 		}, func(o *scheduler.Options) { o.PprofLabels = true })
 		assert.False(t, strings.Contains(goroutineProfile(t), `"coroutine":`))
 		e.mustRun(func(co *scheduler.Coroutine) error {

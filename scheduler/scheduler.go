@@ -22,25 +22,29 @@ type Scheduler struct {
 	reactor Reactor // immutable
 	group   *coro.Group
 
-	g       atomic.Uintptr // any goroutine; which of them has the loop; 0 outside of Run
-	fiber   *fiber         // loop goroutine only; the same as a fiber
-	current *Coroutine     // loop goroutine only; whose body runs; nil: a callback, or the scheduler
-	ready   ring.Ring[*Coroutine]
-	micro   ring.Ring[func() error]
-	root    *fiber
-	idle    []*fiber
-	main    *Scope
-	mainCo  *Coroutine
-	roots   []*Scope // beside main
+	g        atomic.Uintptr // any goroutine; which of them has the loop; 0 outside of Run
+	fiber    *fiber         // loop goroutine only; the same as a fiber
+	current  *Coroutine     // loop goroutine only; whose body runs; nil: a callback, or the scheduler
+	ready    ring.Ring[*Coroutine]
+	micro    ring.Ring[func() error]
+	root     *fiber
+	idle     []*fiber      // the one that became so last comes last
+	idleLow  int           // the least number of them since the last trim
+	trimmed  time.Duration // when that was
+	retiring *fiber        // who trims
+	wanted   *Coroutine    // needs a fiber, which the root makes
+	main     *Scope
+	mainCo   *Coroutine
+	roots    []*Scope // beside main
 
 	lastID uint64
 	active int // coroutines that the run waits for
 	total  int
 
-	left      int       // resumptions until the event loop must be looked at
-	clockAt   int       // value of left at which the clock is looked at
-	clockStep int       // how many resumptions that was
-	sliceFrom time.Time // when the loop was last looked at
+	left      int           // resumptions until the event loop must be looked at
+	clockAt   int           // value of left at which the clock is looked at
+	clockStep int           // how many resumptions that was
+	sliceFrom time.Duration // when the loop was last looked at
 
 	stage         stage
 	grace         event.Deadline
@@ -55,6 +59,7 @@ type Scheduler struct {
 	sampling bool                      // a fiber is asked for its stack
 	regions  int                       // of runtime/trace that are open
 	observed bool                      // something is to be told of each switch
+	wakes    bool                      // the reactor tells when it has waited
 	watched  bool                      // there is a watchdog
 	shown    atomic.Pointer[Coroutine] // whose body runs, for the watchdog
 	started  atomic.Bool
@@ -165,7 +170,7 @@ func (s *Scheduler) loop() {
 			s.conclude()
 		}
 	}()
-	s.schedule(s.root)
+	s.rule()
 	over = true
 }
 

@@ -20,6 +20,7 @@ type Scope struct {
 	onError     func(sc *Scope, co *Coroutine, err error) error
 	reason      *event.CancelledError // why it was cancelled
 	closed      bool                  // takes no more coroutines
+	done        bool                  // complete, and out of the tree
 	cleanup     bool                  // of finally handlers: not cancelled with its parent, gone when it is empty
 	active      int                   // of coroutines
 }
@@ -122,16 +123,22 @@ func (sc *Scope) remove(co *Coroutine) {
 		sc.active--
 		sc.s.active--
 	}
-	if last == 0 && sc.cleanup && sc.first == nil {
+	if last == 0 {
+		sc.leaveIfDone()
+	}
+}
+
+// leaveIfDone completes a scope that nothing can happen in any more, and takes it out of the tree: one that is cancelled, or of
+// finally handlers, and empty. Its parent may be done by that too.
+func (sc *Scope) leaveIfDone() {
+	for ; sc.parent != nil && !sc.done && (sc.closed || sc.cleanup) && len(sc.coroutines) == 0 && sc.first == nil; sc = sc.parent {
+		sc.done, sc.closed = true, true
 		sc.complete()
 		sc.detach()
 	}
 }
 
 func (sc *Scope) detach() {
-	if sc.parent == nil {
-		return
-	}
 	if sc.prev == nil {
 		sc.parent.first = sc.next
 	} else {
@@ -178,6 +185,7 @@ func (sc *Scope) cancel(reason error) {
 	for _, co := range sc.snapshot() {
 		co.cancel(sc.reason)
 	}
+	sc.leaveIfDone()
 }
 
 // snapshot lists the scope's own coroutines, oldest first.

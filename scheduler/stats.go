@@ -26,7 +26,7 @@ func (s *Scheduler) Stats() Stats {
 
 // slowTurn is called when the event loop is about to be looked at.
 func (s *Scheduler) slowTurn() {
-	spent := s.reactor.Now().Sub(s.sliceFrom)
+	spent := s.reactor.Elapsed() - s.sliceFrom
 	s.stats.LongestTurn = max(s.stats.LongestTurn, spent)
 	if s.opts.SlowTurn > 0 && spent > s.opts.SlowTurn {
 		s.opts.Logger.Warn("a turn took long", "run", s.name, "took", spent, "resumed", s.opts.Budget-s.left, "ready", s.ready.Len())

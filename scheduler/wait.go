@@ -53,60 +53,82 @@ type slot struct {
 // options fires; ErrTimeout; ErrClosed when ev is closed, or is closed meanwhile; *event.UsageError (CORO-30);
 // *event.InvalidArgumentError. Only the coroutine itself may call it.
 func (co *Coroutine) Await(ev event.Event, opts ...WaitOption) (any, error) {
-	const call = "Await"
-	if err := co.Enter(call); err != nil {
-		return nil, err
-	}
-	if ev == nil {
-		return nil, invalid(call, "event", nil, "pass the event to wait for")
-	}
-	if err := CheckOptions(call, opts); err != nil {
-		return nil, err
-	}
-	base := ev.AsEvent()
-	if done, result, err := settled(call, ev, base); done {
-		co.Lucky()
+	// Nothing but the switch happens in this function, so that a parked stack stays small.
+	if done, result, err := co.await(ev, opts); done {
 		return result, err
 	}
-	if err := co.reachable(call, ev, ev.AsEvent()); err != nil {
-		return nil, err
+	co.fiber.suspend()
+	_, result, err := co.fiber.wait.outcome()
+	return result, err
+}
+
+// await does what comes before the suspension. done: there is none.
+func (co *Coroutine) await(ev event.Event, opts []WaitOption) (done bool, result any, err error) {
+	const call = "Await"
+	if err := co.Enter(call); err != nil {
+		return true, nil, err
+	}
+	if ev == nil {
+		return true, nil, invalid(call, "event", nil, "pass the event to wait for")
+	}
+	if err := CheckOptions(call, opts); err != nil {
+		return true, nil, err
+	}
+	base := ev.AsEvent()
+	if err := co.reachable(call, ev, base); err != nil {
+		return true, nil, err
+	}
+	if done, result, err := settled(call, ev, base); done {
+		co.Lucky()
+		return true, result, err
 	}
 	w := &co.fiber.wait
 	w.begin(call)
 	if err := w.subscribe(ev, base, 0, false); err != nil {
 		w.drop()
-		return nil, err
+		return true, nil, err
 	}
-	err := w.run(opts, base)
-	result := w.result
-	w.result = nil
-	return result, err
+	if done, err := w.ready(opts, base); done {
+		result = w.result
+		w.result = nil
+		return true, result, err
+	}
+	return false, nil, nil
 }
 
 // AwaitFirst waits for one of several events and says which: its index in evs, and its outcome. Of those that have
 // completed already, the first in the list. The others are left as they are. When the wait ends otherwise, fired is -1.
 // Errors as for Await.
 func (co *Coroutine) AwaitFirst(evs []event.Event, opts ...WaitOption) (fired int, result any, err error) {
+	done, fired, result, err := co.awaitFirst(evs, opts)
+	if done {
+		return fired, result, err
+	}
+	co.fiber.suspend()
+	return co.fiber.wait.outcome()
+}
+
+func (co *Coroutine) awaitFirst(evs []event.Event, opts []WaitOption) (done bool, fired int, result any, err error) {
 	const call = "AwaitFirst"
 	if err := co.Enter(call); err != nil {
-		return -1, nil, err
+		return true, -1, nil, err
 	}
 	if len(evs) == 0 {
-		return -1, nil, invalid(call, "number of events", 0, "pass at least one")
+		return true, -1, nil, invalid(call, "number of events", 0, "pass at least one")
 	}
 	if err := CheckOptions(call, opts); err != nil {
-		return -1, nil, err
+		return true, -1, nil, err
 	}
 	for i, ev := range evs {
 		if ev == nil {
-			return -1, nil, invalid(call, "event", nil, "pass only events")
+			return true, -1, nil, invalid(call, "event", nil, "pass only events")
+		}
+		if err := co.reachable(call, ev, ev.AsEvent()); err != nil {
+			return true, -1, nil, err
 		}
 		if done, result, err := settled(call, ev, ev.AsEvent()); done {
 			co.Lucky()
-			return i, result, err
-		}
-		if err := co.reachable(call, ev, ev.AsEvent()); err != nil {
-			return -1, nil, err
+			return true, i, result, err
 		}
 	}
 	w := &co.fiber.wait
@@ -114,20 +136,19 @@ func (co *Coroutine) AwaitFirst(evs []event.Event, opts ...WaitOption) (fired in
 	for i, ev := range evs {
 		if err := w.subscribe(ev, ev.AsEvent(), i, false); err != nil {
 			w.drop()
-			return -1, nil, err
+			return true, -1, nil, err
 		}
 	}
-	err = w.run(opts, nil)
-	result, fired = w.result, w.fired
-	w.result = nil
-	return fired, result, err
+	if done, err := w.ready(opts, nil); done {
+		fired, result = w.fired, w.result
+		w.result = nil
+		return true, fired, result, err
+	}
+	return false, 0, nil, nil
 }
 
 // settled answers for an event that needs no wait: it has completed, or never will.
 func settled(call string, ev event.Event, base *event.Base) (done bool, result any, err error) {
-	if base == nil {
-		return true, nil, usage(call, "the event is not made", "get it from the constructor of its type")
-	}
 	if result, ok, err := base.Outcome(); ok {
 		return true, result, err
 	}
@@ -139,6 +160,9 @@ func settled(call string, ev event.Event, base *event.Base) (done bool, result a
 
 // reachable refuses what co cannot wait for: itself, and what belongs to other runs (GEN-11).
 func (co *Coroutine) reachable(call string, ev event.Event, base *event.Base) error {
+	if base == nil {
+		return usage(call, "the event is not made", "get it from the constructor of its type")
+	}
 	if loop := base.LiveCount(); loop != nil && loop != co.scope.s.reactor.Count() {
 		return usage(call, base.Info()+" lives on another loop than "+co.scope.s.name,
 			"await it in a run there, and send what it says with External or a remote future")
@@ -155,7 +179,6 @@ func (co *Coroutine) reachable(call string, ev event.Event, base *event.Base) er
 
 func (w *wait) begin(call string) {
 	w.call, w.fiber.state, w.fired = call, waitNone, -1
-	w.slots = w.few[:0]
 }
 
 // subscribe adds ev to what is waited for. The event is started when the coroutine really suspends.
@@ -165,6 +188,9 @@ func (w *wait) subscribe(ev event.Event, base *event.Base, index int, token bool
 		sl = &w.inline[n]
 	} else {
 		sl = &slot{}
+	}
+	if w.slots == nil {
+		w.slots = w.few[:0]
 	}
 	sl.cb.Init(onFire, onDispose, sl)
 	sl.wait, sl.target, sl.base, sl.index, sl.token, sl.started, sl.active = w, ev, base, index, token, false, true
@@ -177,36 +203,41 @@ func (w *wait) subscribe(ev event.Event, base *event.Base, index int, token bool
 	return nil
 }
 
-// run suspends until the wait is over.
-func (w *wait) run(opts []WaitOption, target *event.Base) error {
-	if err := w.bound(opts, target); err != nil {
-		w.drop()
-		return err
+// ready completes what the coroutine waits for and starts it. done: the wait has ended already, or cannot begin.
+func (w *wait) ready(opts []WaitOption, target *event.Base) (done bool, err error) {
+	if len(opts) > 0 {
+		if err := w.bound(opts, target); err != nil {
+			w.depart()
+			w.drop()
+			return true, err
+		}
 	}
-	return w.suspend()
-}
-
-// suspend starts what is waited for and suspends until the wait is over.
-func (w *wait) suspend() error {
 	co := w.fiber.co
 	w.fiber.state = waitOn
 	for _, sl := range w.slots {
 		if err := sl.start(); err != nil && w.fiber.state == waitOn {
 			w.depart()
 			w.drop()
-			return err
+			return true, err
 		}
 	}
 	// Starting an event may make it happen, and may cancel co.
 	if co.barred && w.barred == nil {
 		w.interrupt(co.verdict().err)
 	}
-	if w.fiber.state == waitOn {
-		w.fiber.suspend()
-	} else {
-		w.fiber.takeBack()
+	if w.fiber.state == waitOn || !w.fiber.takeBack() {
+		return false, nil
 	}
-	return w.end()
+	co.Lucky()
+	return true, w.end()
+}
+
+// outcome is how a wait ended that suspended.
+func (w *wait) outcome() (fired int, result any, err error) {
+	err = w.end()
+	fired, result = w.fired, w.result
+	w.result = nil
+	return fired, result, err
 }
 
 // bound adds the time limit and the token of a wait.
@@ -220,12 +251,11 @@ func (w *wait) bound(opts []WaitOption, target *event.Base) error {
 			}
 		case o.base == target: // AWAIT-04
 		default:
-			done, _, err := settled(w.call, o.token, o.base)
-			if done { // CANC-24
-				return &event.CancelledError{Reason: err, Token: true}
-			}
 			if err := w.fiber.co.reachable(w.call, o.token, o.base); err != nil {
 				return err
+			}
+			if done, _, err := settled(w.call, o.token, o.base); done { // CANC-24
+				return &event.CancelledError{Reason: err, Token: true}
 			}
 			if err := w.subscribe(o.token, o.base, -1, true); err != nil {
 				return err
@@ -301,12 +331,23 @@ func (w *wait) drop() {
 		sl.drop()
 		w.slots[i] = nil
 	}
-	w.slots = nil
+	if w.slots != nil {
+		w.slots = nil
+	}
 	if w.timed {
 		w.timed = false
 		w.ends.Stop()
 	}
-	w.err, w.barred, w.waiting = nil, nil, nil
+	// What is nil already is not written, for the sake of the collector's write barrier.
+	if w.err != nil {
+		w.err = nil
+	}
+	if w.barred != nil {
+		w.barred = nil
+	}
+	if w.waiting != nil {
+		w.waiting = nil
+	}
 	w.fiber.state, w.fiber.struck = waitNone, false
 }
 

@@ -12,7 +12,8 @@ func (s *Scheduler) watch() (stop func()) {
 	if limit <= 0 {
 		return func() {}
 	}
-	if r, ok := s.reactor.(waker); ok {
+	if r, ok := s.reactor.(waker); ok { // a simulation never waits
+		s.wakes = true
 		r.OnWake(s.wake)
 	}
 	quit, done := make(chan struct{}), make(chan struct{})

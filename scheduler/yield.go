@@ -28,15 +28,26 @@ func (co *Coroutine) Yield() error {
 // Delay suspends co for d, never for less (REACT-09); 0 is [Coroutine.Yield] (REACT-04), and anything up to 1 ms counts as
 // 1 ms. Errors: the cancellation of co, *event.InvalidArgumentError for a negative d, *event.UsageError.
 func (co *Coroutine) Delay(d time.Duration) error {
+	if d == 0 { // REACT-04
+		if err := co.Enter("Delay"); err != nil {
+			return err
+		}
+		return co.Yield()
+	}
+	if err := co.delay(d); err != nil {
+		return err
+	}
+	co.fiber.suspend()
+	return co.fiber.wait.end()
+}
+
+func (co *Coroutine) delay(d time.Duration) error {
 	const call = "Delay"
 	if err := co.Enter(call); err != nil {
 		return err
 	}
-	if d <= 0 {
-		if d < 0 {
-			return invalid(call, "delay", d, "it must not be negative")
-		}
-		return co.Yield()
+	if d < 0 {
+		return invalid(call, "delay", d, "it must not be negative")
 	}
 	w := &co.fiber.wait
 	w.begin(call)
@@ -45,8 +56,7 @@ func (co *Coroutine) Delay(d time.Duration) error {
 		return err
 	}
 	w.fiber.state = waitOn
-	co.fiber.suspend()
-	return w.end()
+	return nil
 }
 
 // Lucky is called by every operation that completed without suspending: after Options.Luck of them in a row co yields, so
@@ -66,7 +76,9 @@ func (co *Coroutine) Lucky() {
 // lets the event loop look at what has happened.
 func (f *fiber) rest() {
 	f.luck = 0
-	f.s.left, f.s.clockAt = 0, 0
+	if f.s.ready.Len() == 0 {
+		f.s.left, f.s.clockAt = 0, 0
+	}
 	state := f.state
 	f.state = waitOver
 	f.s.ready.Push(f.co)

@@ -17,7 +17,7 @@ func selfTest(symmetric bool) (works bool) {
 	var order []int
 	var cs [3]Context
 	for i := range cs {
-		g.New(&cs[i], func() {
+		g.New(&cs[i], plainBody(func() {
 			for range 3 {
 				order = append(order, i)
 				to := &root
@@ -29,7 +29,7 @@ func selfTest(symmetric bool) (works bool) {
 				}
 			}
 			g.Leave(&root)
-		}, func() {})
+		}))
 	}
 	for range 3 {
 		g.Switch(&root, &cs[0])
@@ -46,3 +46,9 @@ func selfTest(symmetric bool) (works bool) {
 	}
 	return true
 }
+
+// plainBody is a body that nothing exits.
+type plainBody func()
+
+func (b plainBody) Run()    { b() }
+func (b plainBody) Exited() {}

@@ -31,14 +31,14 @@ func TestGoexit_StaysWithItsContext(t *testing.T) {
 		var dead, idle []*Context
 		for i := range 5 {
 			c := new(Context)
-			g.New(c, func() { runtime.Goexit() }, func() {
+			newFuncs(g, c, func() { runtime.Goexit() }, func() {
 				parked = append(parked, fmt.Sprint("exited ", i))
 				g.Switch(c, g.root)
 				parked = append(parked, fmt.Sprint("ends ", i))
 			})
 			dead = append(dead, c)
 			d := new(Context)
-			g.New(d, func() {
+			newFuncs(g, d, func() {
 				for g.Switch(d, g.root) {
 				}
 			}, nil)
@@ -65,7 +65,7 @@ func BenchmarkSwitch(b *testing.B) {
 				left := b.N
 				for i := range cs {
 					cs[i] = new(Context)
-					g.New(cs[i], func() {
+					newFuncs(g, cs[i], func() {
 						for {
 							to := cs[(i+1)%n]
 							if left--; left < 0 {
@@ -83,3 +83,11 @@ func BenchmarkSwitch(b *testing.B) {
 		}
 	}
 }
+
+// funcs is a body of two functions; exited may be nil.
+type funcs struct{ run, exited func() }
+
+func (f funcs) Run()    { f.run() }
+func (f funcs) Exited() { f.exited() }
+
+func newFuncs(g *Group, c *Context, run, exited func()) { g.New(c, funcs{run, exited}) }

@@ -12,16 +12,26 @@ type Group struct {
 	symmetric bool
 }
 
+// Body is what runs on a context.
+type Body interface {
+	// Run is the body. It must not panic, and must end soon once Switch has answered false. Before it returns otherwise, it
+	// says with Leave who runs next.
+	Run()
+	// Exited is called in its place, under the same terms, when it was left by runtime.Goexit.
+	Exited()
+}
+
 // Context is a goroutine of a group; all but one are parked. It is to be embedded in what runs on it, and made ready by
 // [Group.New]. Do not copy it.
 type Context struct {
 	in           *Mailbox // symmetric: where it is parked
 	mailbox      Mailbox  // its own
 	ending       bool     // its next Switch answers false
+	inside       bool     // its body runs, or was left by something else than its end
 	exited       bool     // its body was left by runtime.Goexit
 	ended        bool
 	group        *Group
-	body         func()
+	body         Body
 	older, newer *Context
 }
 
@@ -39,19 +49,25 @@ func newGroup(root *Context, symmetric bool) *Group {
 // Count is how many contexts there are beside the root.
 func (g *Group) Count() int { return g.count }
 
-// New makes c a context that is parked and begins with body when it is switched to for the first time. Body must not panic,
-// and must end soon once Switch has answered false. Before it returns otherwise, it says with Leave who runs next. When it
-// is left by runtime.Goexit, onExit is called in its place, under the same terms.
-func (g *Group) New(c *Context, body, onExit func()) {
+// New makes c a context that is parked and begins with body when it is switched to for the first time.
+func (g *Group) New(c *Context, body Body) {
 	*c = Context{group: g, body: body, older: g.all}
 	if g.all != nil {
 		g.all.newer = c
 	}
 	g.all = c
 	g.count++
+	// One function, with little in it, because what is below a body takes from every parked stack.
 	c.mailbox.Next, _ = iter.Pull(func(yield func(struct{}) bool) {
 		c.mailbox.Yield = yield
-		c.run(onExit)
+		if c.ending {
+			c.end()
+			return
+		}
+		c.inside = true
+		defer c.over()
+		c.body.Run()
+		c.inside = false
 	})
 	c.in = &c.mailbox
 }
@@ -60,24 +76,18 @@ func (g *Group) New(c *Context, body, onExit func()) {
 // whoever called next; a Goexit nobody could stop there, this the root recovers.
 type gone struct{}
 
-func (c *Context) run(onExit func()) {
-	defer func() {
-		if !c.exited {
-			c.end()
-			return
-		}
-		defer func() { // also when what another one has thrown passes through
-			c.end()
-			panic(gone{})
-		}()
-		onExit()
-	}()
-	if c.ending {
+// over is what follows the body.
+func (c *Context) over() {
+	if !c.inside {
+		c.end()
 		return
 	}
 	c.exited = true
-	c.body()
-	c.exited = false
+	defer func() { // also when what another one has thrown passes through
+		c.end()
+		panic(gone{})
+	}()
+	c.body.Exited()
 }
 
 // end takes c out of the group's list.

@@ -80,6 +80,8 @@ var forbidden = map[string]func(dep string) bool{
 	"reactor":             among("scheduler", "scope", "pool", "channel", "future", "cosync", "aio", "uvtest"),
 	"internal/coro":       among("cuv", "reactor", "event", "scheduler"),
 	"internal/goid":       all,
+	"internal/ring":       all,
+	"internal/waitq":      among("cuv", "reactor", "internal/simreactor"),
 	"internal/simreactor": func(dep string) bool { return dep != "event" },
 }
 

@@ -22,6 +22,7 @@ type Reactor interface {
 	Count() *event.Count
 	NewDeadline(fn func()) event.Deadline
 	Now() time.Time
+	Elapsed() time.Duration
 }
 
 // Event is what every event of a loop can do.

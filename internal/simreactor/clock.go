@@ -33,6 +33,9 @@ func roundUp(d time.Duration) time.Duration {
 // Now is the virtual time. It has no monotonic reading and needs none.
 func (r *Reactor) Now() time.Time { return Epoch.Add(time.Duration(r.clock.now)) }
 
+// Elapsed is the virtual time since Epoch.
+func (r *Reactor) Elapsed() time.Duration { return time.Duration(r.clock.now) }
+
 // Advance moves the clock on by d, as if the code that runs had taken so long. What has become due happens in the next
 // turn. Errors: *event.InvalidArgumentError when d is negative or leads further than 292 years from Epoch, ErrClosed on a
 // closed loop.

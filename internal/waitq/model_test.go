@@ -144,7 +144,7 @@ func (w *world) compare() error {
 
 func TestQueue_ModelOfCancellationsBetweenWakeUpAndRun(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		ops := rapid.SliceOfN(rapid.IntRange(0, 9), 1, 60).Draw(rt, "ops")
+		ops := rapid.SliceOfN(rapid.IntRange(0, 9), 100, 100).Draw(rt, "ops")
 		picks := rapid.SliceOfN(rapid.IntRange(0, 1<<20), len(ops), len(ops)).Draw(rt, "picks")
 		simulate(rt, func(co *scheduler.Coroutine) error {
 			w := &world{k: newTickets(0), takers: map[string]*scheduler.Coroutine{}, real: map[string]string{}}

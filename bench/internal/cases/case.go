@@ -12,7 +12,7 @@ import (
 )
 
 // Case is one thing done twice: by ours and by the baseline. Each call of Ours
-// or Raw is one round.
+// or Theirs is one round.
 type Case struct {
 	Name     string
 	Unit     string
@@ -21,10 +21,11 @@ type Case struct {
 
 	Clock   Clock  // what the figure counts
 	Virtual bool   // runs on the virtual clock
+	Procs   int    // GOMAXPROCS of both sides; 0: the machine's default
 	Slack   uint64 // by how much the work of the two sides may differ
 	Per     func(measure.Work) uint64
 
-	Ours, Raw func() (measure.Sample, error)
+	Ours, Theirs func() (measure.Sample, error)
 }
 
 // Clock is what a figure counts. The report has the ratio by both, the figures
@@ -37,20 +38,33 @@ const (
 	// CPU is the CPU time of the whole process, for what mostly sleeps. What Go
 	// does on other threads counts; what other programs do on this one does not.
 	CPU Clock = "cpu"
+	// Memory is no time at all, but the bytes that were held at the end.
+	Memory Clock = "memory"
 )
 
-// Cost is what a sample took by the given clock, in nanoseconds for each unit
-// of work.
+// Clocks are all that a round of the case is measured by.
+func (c Case) Clocks() []Clock {
+	if c.Clock == Memory {
+		return []Clock{CPU, Wall, Memory}
+	}
+	return []Clock{CPU, Wall}
+}
+
+// Cost is what a sample took by the given clock, in nanoseconds or bytes for
+// each unit of work.
 func (c Case) Cost(clock Clock, s measure.Sample) (float64, error) {
-	spent := s.Wall
-	if clock == CPU {
-		spent = s.CPU
+	spent := float64(s.Wall)
+	switch clock {
+	case CPU:
+		spent = float64(s.CPU)
+	case Memory:
+		spent = float64(s.Memory)
 	}
 	n := c.Per(s.Work)
 	if n == 0 {
 		return 0, errors.New("no work was done")
 	}
-	return float64(spent) / float64(n), nil
+	return spent / float64(n), nil
 }
 
 // Select keeps the cases whose name begins with one of the prefixes, in the

@@ -31,13 +31,16 @@ func TestSelectNamesTheCasesWhenOneIsUnknown(t *testing.T) {
 }
 
 func TestCostIsByTheClock(t *testing.T) {
-	s := measure.Sample{Wall: 1000, CPU: 500, Work: measure.Work{Events: 10}}
+	s := measure.Sample{Wall: 1000, CPU: 500, Memory: 20_000, Work: measure.Work{Events: 10}}
 	wall, err := Case{Per: perEvent}.Cost(Wall, s)
 	require.NoError(t, err)
 	assert.Equal(t, 100.0, wall)
 	cpu, err := Case{Per: perEvent}.Cost(CPU, s)
 	require.NoError(t, err)
 	assert.Equal(t, 50.0, cpu)
+	memory, err := Case{Per: perEvent}.Cost(Memory, s)
+	require.NoError(t, err)
+	assert.Equal(t, 2000.0, memory)
 	_, err = Case{Per: perClose}.Cost(CPU, s)
 	assert.EqualError(t, err, "no work was done")
 }
@@ -49,10 +52,10 @@ func TestEveryCaseOfTheListIsComplete(t *testing.T) {
 		seen[c.Name] = true
 		assert.NotEmpty(t, c.Unit, c.Name)
 		assert.NotEmpty(t, c.Baseline, c.Name)
-		assert.Contains(t, []Clock{CPU, Wall}, c.Clock, c.Name)
+		assert.Contains(t, []Clock{CPU, Wall, Memory}, c.Clock, c.Name)
 		assert.NotNil(t, c.Per, c.Name)
 		assert.NotNil(t, c.Ours, c.Name)
-		assert.NotNil(t, c.Raw, c.Name)
+		assert.NotNil(t, c.Theirs, c.Name)
 	}
 }
 

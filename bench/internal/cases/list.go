@@ -33,6 +33,17 @@ func List(shrink int) []Case {
 		w.post(),
 		w.closeTimers(),
 		w.closePolls(),
+		w.switching("switch", 2, 0.90),
+		w.switching("switch-1k", 1_000, 1.05),
+		w.spawn("spawn", 1),
+		w.spawn("spawn-maxprocs", 0),
+		w.spawnYield(),
+		w.spawnMany(),
+		w.parkBytes(),
+		w.delays(),
+		w.channel("chan-buffered", 64),
+		w.channel("chan-rendezvous", 0),
+		w.wake(),
 	}
 }
 
@@ -44,8 +55,8 @@ func (w work) tickEmpty() Case {
 	turns := w.size(100_000)
 	return Case{
 		Name: "tick-empty", Unit: "ns/turn", Clock: Wall, Baseline: "uv_run, nothing to do", Per: perTurn,
-		Ours: func() (measure.Sample, error) { return ours.TickEmpty(turns) },
-		Raw:  func() (measure.Sample, error) { return raw.TickEmpty(turns) },
+		Ours:   func() (measure.Sample, error) { return ours.TickEmpty(turns) },
+		Theirs: func() (measure.Sample, error) { return raw.TickEmpty(turns) },
 	}
 }
 
@@ -56,8 +67,8 @@ func (w work) timers(name string, n, fires int, limit float64) Case {
 	fires = w.size(fires)
 	return Case{
 		Name: name, Unit: "ns/fire", Clock: Wall, Baseline: "uv_timer_t", Limit: limit, Virtual: true, Slack: uint64(n), Per: perEvent,
-		Ours: func() (measure.Sample, error) { return ours.Timers(n, timersMost, seed, uint64(fires)) },
-		Raw:  func() (measure.Sample, error) { return raw.Timers(n, timersMost, seed, uint64(fires)) },
+		Ours:   func() (measure.Sample, error) { return ours.Timers(n, timersMost, seed, uint64(fires)) },
+		Theirs: func() (measure.Sample, error) { return raw.Timers(n, timersMost, seed, uint64(fires)) },
 	}
 }
 
@@ -69,8 +80,8 @@ func (w work) timersReal() Case {
 	expected := uint64(n * int(span/time.Millisecond) / (timersMost / 2))
 	return Case{
 		Name: "timer-1k-real", Unit: "ns/fire", Clock: CPU, Baseline: "uv_timer_t, real clock", Slack: expected, Per: perEvent,
-		Ours: func() (measure.Sample, error) { return ours.TimersReal(n, timersMost, seed, span) },
-		Raw:  func() (measure.Sample, error) { return raw.TimersReal(n, timersMost, seed, span) },
+		Ours:   func() (measure.Sample, error) { return ours.TimersReal(n, timersMost, seed, span) },
+		Theirs: func() (measure.Sample, error) { return raw.TimersReal(n, timersMost, seed, span) },
 	}
 }
 
@@ -79,8 +90,8 @@ func (w work) oneShot() Case {
 	batches := w.size(100)
 	return Case{
 		Name: "timer-oneshot", Unit: "ns/timer", Clock: Wall, Baseline: "malloc, uv_timer_t, free", Limit: 2.0, Virtual: true, Per: perClose,
-		Ours: func() (measure.Sample, error) { return ours.OneShot(batch, batches, timersMost, seed) },
-		Raw:  func() (measure.Sample, error) { return raw.OneShot(batch, batches, timersMost, seed) },
+		Ours:   func() (measure.Sample, error) { return ours.OneShot(batch, batches, timersMost, seed) },
+		Theirs: func() (measure.Sample, error) { return raw.OneShot(batch, batches, timersMost, seed) },
 	}
 }
 
@@ -89,8 +100,8 @@ func (w work) timerCallback() Case {
 	fires := uint64(w.size(250_000))
 	return Case{
 		Name: "timer-callback", Unit: "ns/fire", Clock: Wall, Baseline: "uv_timer_t; ours: naive binding, for comparison", Virtual: true, Slack: n, Per: perEvent,
-		Ours: func() (measure.Sample, error) { return naive.Timers(n, timersMost, seed, fires) },
-		Raw:  func() (measure.Sample, error) { return raw.Timers(n, timersMost, seed, fires) },
+		Ours:   func() (measure.Sample, error) { return naive.Timers(n, timersMost, seed, fires) },
+		Theirs: func() (measure.Sample, error) { return raw.Timers(n, timersMost, seed, fires) },
 	}
 }
 
@@ -99,8 +110,8 @@ func (w work) deadlinesFire() Case {
 	delays := random.Delays(w.size(500_000), 50*time.Millisecond)
 	return Case{
 		Name: "deadline-500k-50ms", Unit: "ns/deadline", Clock: CPU, Baseline: "uv_timer_t, real clock", Limit: 0.35, Per: perStart,
-		Ours: func() (measure.Sample, error) { return ours.DeadlinesFire(delays) },
-		Raw:  func() (measure.Sample, error) { return raw.DeadlinesFire(delays) },
+		Ours:   func() (measure.Sample, error) { return ours.DeadlinesFire(delays) },
+		Theirs: func() (measure.Sample, error) { return raw.DeadlinesFire(delays) },
 	}
 }
 
@@ -111,8 +122,8 @@ func (w work) deadlinesCancel() Case {
 	stopped := random.Pick(n/10*9, n)
 	return Case{
 		Name: "deadline-500k-60s", Unit: "ns/deadline", Clock: Wall, Baseline: "uv_timer_t, 90 % stopped", Limit: 0.35, Virtual: true, Per: perStart,
-		Ours: func() (measure.Sample, error) { return ours.DeadlinesCancel(delays, stopped, stepMost, seed) },
-		Raw:  func() (measure.Sample, error) { return raw.DeadlinesCancel(delays, stopped, stepMost, seed) },
+		Ours:   func() (measure.Sample, error) { return ours.DeadlinesCancel(delays, stopped, stepMost, seed) },
+		Theirs: func() (measure.Sample, error) { return raw.DeadlinesCancel(delays, stopped, stepMost, seed) },
 	}
 }
 
@@ -120,8 +131,8 @@ func (w work) poll() Case {
 	rounds := w.size(2_000)
 	return Case{
 		Name: "poll-64", Unit: "ns/event", Clock: Wall, Baseline: "uv_poll_t, read in C", Limit: 1.15, Per: perEvent,
-		Ours: func() (measure.Sample, error) { return ours.Poll(64, rounds) },
-		Raw:  func() (measure.Sample, error) { return raw.Poll(64, rounds) },
+		Ours:   func() (measure.Sample, error) { return ours.Poll(64, rounds) },
+		Theirs: func() (measure.Sample, error) { return raw.Poll(64, rounds) },
 	}
 }
 
@@ -131,8 +142,8 @@ func (w work) post() Case {
 	messages := w.size(4_000_000)
 	return Case{
 		Name: "post", Unit: "ns/message", Clock: Wall, Baseline: "mutex queue, uv_async_t", Limit: 1.5, Per: perEvent,
-		Ours: func() (measure.Sample, error) { return ours.Post(messages) },
-		Raw:  func() (measure.Sample, error) { return raw.Post(messages) },
+		Ours:   func() (measure.Sample, error) { return ours.Post(messages) },
+		Theirs: func() (measure.Sample, error) { return raw.Post(messages) },
 	}
 }
 
@@ -140,8 +151,8 @@ func (w work) closeTimers() Case {
 	n, rounds := w.size(10_000), 10
 	return Case{
 		Name: "close-10k", Unit: "ns/handle", Clock: Wall, Baseline: "malloc, uv_timer_t, free", Per: perClose,
-		Ours: func() (measure.Sample, error) { return ours.CloseTimers(n, rounds) },
-		Raw:  func() (measure.Sample, error) { return raw.CloseTimers(n, rounds) },
+		Ours:   func() (measure.Sample, error) { return ours.CloseTimers(n, rounds) },
+		Theirs: func() (measure.Sample, error) { return raw.CloseTimers(n, rounds) },
 	}
 }
 
@@ -157,7 +168,7 @@ func (w work) closePolls() Case {
 	}
 	return Case{
 		Name: "close-10k-poll", Unit: "ns/handle", Clock: Wall, Baseline: "malloc, uv_poll_t, free", Per: perClose,
-		Ours: files(ours.ClosePolls),
-		Raw:  files(raw.ClosePolls),
+		Ours:   files(ours.ClosePolls),
+		Theirs: files(raw.ClosePolls),
 	}
 }

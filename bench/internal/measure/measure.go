@@ -11,9 +11,9 @@ import (
 
 // Work counts what a round did. The two sides of a case are compared by it.
 type Work struct {
-	Starts uint64 // timers, deadlines, polls or messages that were started
+	Starts uint64 // timers, deadlines, polls, coroutines, messages or futures that were started
 	Stops  uint64 // stopped again before they fired
-	Events uint64 // callbacks that ran
+	Events uint64 // callbacks that ran; coroutines that got to their end, switches, messages received, wake-ups
 	Bytes  uint64 // bytes read
 	Closes uint64 // handles that were closed and freed
 	Turns  uint64 // turns of the loop
@@ -24,6 +24,8 @@ type Work struct {
 type Sample struct {
 	Wall time.Duration
 	CPU  time.Duration // of the whole process
+	// Memory is what Held grew by, in bytes. 0 where time is measured.
+	Memory uint64
 	Work
 }
 

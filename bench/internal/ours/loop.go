@@ -1,5 +1,6 @@
 // Package ours is the library's side of every case: the same work as in
-// package raw, done in Go through package reactor.
+// package raw, done in Go through package reactor, and as in package
+// goroutines, done with coroutines.
 package ours
 
 import (

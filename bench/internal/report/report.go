@@ -36,7 +36,7 @@ type Entry struct {
 	Rounds       int      `json:"rounds"`
 	Spread       *Spread  `json:"spread"`
 	Limit        *float64 `json:"limit"`
-	Clock        string   `json:"clock"`     // what all of these count: "cpu" or "wall"
+	Clock        string   `json:"clock"`     // what all of these count: "cpu", "wall" or "memory"
 	CPURatio     *float64 `json:"cpu_ratio"` // the ratio by each clock
 	WallRatio    *float64 `json:"wall_ratio"`
 	Note         string   `json:"note,omitempty"`

@@ -57,6 +57,15 @@ func TestReportOfNothingIsAnEmptyList(t *testing.T) {
 	assert.NotNil(t, entries)
 }
 
+func TestMemoryIsReportedInItsOwnUnit(t *testing.T) {
+	heavy := cases.Case{Name: "park-bytes", Unit: "bytes/coroutine", Clock: cases.Memory, Baseline: "goroutine", Limit: 1.3}
+	e := New(heavy, runner.ByClock{cases.CPU: steady[cases.CPU], cases.Wall: steady[cases.Wall], cases.Memory: {Ours: []float64{3_000}, Baseline: []float64{2_000}}})
+	assert.Equal(t, "memory", e.Clock)
+	var out bytes.Buffer
+	require.NoError(t, Table(&out, []Entry{e}))
+	assert.Regexp(t, `park-bytes +bytes/coroutine +3000\.0 +2000\.0 +1\.50 +1\.30 +over +0 % +memory +1\.20 +1\.50 +goroutine`, out.String())
+}
+
 func TestACaseWhoseRoundsScatterSaysSo(t *testing.T) {
 	assert.Empty(t, New(limited, steady).Note)
 	assert.Contains(t, New(limited, wild).Note, "unsteady")

@@ -7,7 +7,7 @@ import (
 )
 
 const legend = `
-ratio   the median of the rounds' ours/baseline, by the clock named under "by"; lower is better
+ratio   the median of the rounds' ours/baseline, by what "by" names, a clock or memory; lower is better
 spread  the interquartile range of those, as a part of their median
 cpu     the same ratio by the CPU time of the whole process: Go's other threads count, other programs do not
 wall    the same ratio by the time that passed: the steadier of the two only on a machine with nothing else to do

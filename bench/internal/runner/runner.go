@@ -13,7 +13,7 @@ import (
 )
 
 // Figures are what the rounds of one case came to by one clock: a value for
-// each round, nanoseconds for each unit of work.
+// each round, nanoseconds or bytes for each unit of work.
 type Figures struct{ Ours, Baseline []float64 }
 
 // ByClock has the figures by every clock.
@@ -29,7 +29,10 @@ func (f Figures) Ratio() float64 { return stats.Median(f.Ratios()) }
 // Run does one round that is thrown away and then so many that count. The side
 // that begins changes every round.
 func Run(c cases.Case, rounds int) (ByClock, error) {
-	all := ByClock{cases.CPU: {}, cases.Wall: {}}
+	all := ByClock{}
+	for _, clock := range c.Clocks() {
+		all[clock] = &Figures{}
+	}
 	for round := range rounds + 1 {
 		ours, baseline, err := both(c, round%2 == 1)
 		if err != nil {
@@ -59,7 +62,7 @@ func (all ByClock) add(c cases.Case, ours, baseline measure.Sample) error {
 
 func both(c cases.Case, baselineFirst bool) (ours, baseline measure.Sample, err error) {
 	runOurs := func() error { ours, err = half(c, "ours", c.Ours); return err }
-	runBaseline := func() error { baseline, err = half(c, "baseline", c.Raw); return err }
+	runBaseline := func() error { baseline, err = half(c, "baseline", c.Theirs); return err }
 	first, second := runOurs, runBaseline
 	if baselineFirst {
 		first, second = runBaseline, runOurs
@@ -76,6 +79,9 @@ func both(c cases.Case, baselineFirst bool) (ours, baseline measure.Sample, err 
 // half runs one side of a round. The collection before it keeps the garbage of
 // one side out of the other's time.
 func half(c cases.Case, side string, fn func() (measure.Sample, error)) (measure.Sample, error) {
+	if c.Procs > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.Procs))
+	}
 	runtime.GC()
 	if c.Virtual {
 		if err := raw.StartVirtualClock(); err != nil {

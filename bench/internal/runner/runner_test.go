@@ -3,24 +3,31 @@ package runner
 import (
 	"errors"
 	"os"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/bench/internal/cases"
+	"github.com/uvasync/uvasync/bench/internal/fresh"
 	"github.com/uvasync/uvasync/bench/internal/measure"
 	"github.com/uvasync/uvasync/bench/raw"
 	"github.com/uvasync/uvasync/cuv"
 	"github.com/uvasync/uvasync/reactor"
 )
 
+func TestMain(m *testing.M) {
+	fresh.Main(cases.Fresh())
+	os.Exit(m.Run())
+}
+
 func fake(ours, baseline func() measure.Sample) cases.Case {
 	return cases.Case{
-		Name: "fake",
-		Per:  func(w measure.Work) uint64 { return w.Events },
-		Ours: func() (measure.Sample, error) { return ours(), nil },
-		Raw:  func() (measure.Sample, error) { return baseline(), nil },
+		Name:   "fake",
+		Per:    func(w measure.Work) uint64 { return w.Events },
+		Ours:   func() (measure.Sample, error) { return ours(), nil },
+		Theirs: func() (measure.Sample, error) { return baseline(), nil },
 	}
 }
 
@@ -43,6 +50,42 @@ func TestRunAlternatesAndDropsTheFirstRound(t *testing.T) {
 	assert.Equal(t, []float64{5, 5, 5}, all[cases.CPU].Ratios())
 }
 
+func TestRunCountsMemoryWhereThatIsTheFigure(t *testing.T) {
+	weighing := func(memory uint64) func() measure.Sample {
+		return func() measure.Sample {
+			return measure.Sample{Wall: 1, CPU: 1, Memory: memory, Work: measure.Work{Events: 10}}
+		}
+	}
+	c := fake(weighing(3_000), weighing(2_000))
+	all, err := Run(c, 1)
+	require.NoError(t, err)
+	assert.NotContains(t, all, cases.Memory)
+
+	c.Clock = cases.Memory
+	all, err = Run(c, 1)
+	require.NoError(t, err)
+	assert.Equal(t, []float64{300}, all[cases.Memory].Ours)
+	assert.Equal(t, 1.5, all[cases.Memory].Ratio())
+	assert.Equal(t, 1.0, all[cases.CPU].Ratio())
+}
+
+func TestRunSetsGOMAXPROCSForBothSidesAndPutsItBack(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	var seen []int
+	side := func() measure.Sample {
+		seen = append(seen, runtime.GOMAXPROCS(0))
+		return measure.Sample{Wall: 1, CPU: 1, Work: measure.Work{Events: 1}}
+	}
+	c := fake(side, side)
+	_, err := Run(c, 1)
+	require.NoError(t, err)
+	c.Procs = 1
+	_, err = Run(c, 1)
+	require.NoError(t, err)
+	assert.Equal(t, []int{3, 3, 3, 3, 1, 1, 1, 1}, seen)
+	assert.Equal(t, 3, runtime.GOMAXPROCS(0))
+}
+
 func TestRunRefusesUnequalWork(t *testing.T) {
 	_, err := Run(fake(
 		func() measure.Sample { return measure.Sample{Wall: 1, Work: measure.Work{Events: 10}} },
@@ -54,7 +97,7 @@ func TestRunRefusesUnequalWork(t *testing.T) {
 func TestRunNamesTheSideThatFailed(t *testing.T) {
 	broken := errors.New("broken")
 	c := fake(func() measure.Sample { return measure.Sample{} }, nil)
-	c.Raw = func() (measure.Sample, error) { return measure.Sample{}, broken }
+	c.Theirs = func() (measure.Sample, error) { return measure.Sample{}, broken }
 	_, err := Run(c, 1)
 	assert.ErrorIs(t, err, broken)
 	assert.EqualError(t, err, "baseline: broken")

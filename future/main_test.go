@@ -1,0 +1,9 @@
+package future
+
+import (
+	"testing"
+
+	"github.com/uvasync/uvasync/internal/leak"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }
