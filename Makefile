@@ -16,7 +16,7 @@ go_test = @set -e; for m in $(MODULES); do $(WITH) $(1) go -C $$m test -count=1 
 # go test strips its binaries, and the stacks of a report would be bare addresses.
 KEEP_SYMBOLS := -ldflags='-s=0 -w=0'
 
-.PHONY: help run test test-system race asan bench lint vendor clean
+.PHONY: help run test test-system race asan sim asymmetric bench lint vendor clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -38,7 +38,16 @@ race: ## test with Go's race detector
 asan: ## test with AddressSanitizer in Go, cgo and libuv, C leaks included
 	$(call go_test,asan,-asan $(KEEP_SYMBOLS))
 
-bench: ## measure against raw libuv; CASES=timer,poll and ROUNDS=9 choose, QUICK=1 is for a first look
+# What tests with a seed are named: the search goes on for SIM_TIME in each of them.
+SIM_TIME ?= 1m
+sim: ## search for seeds that break an invariant, each test for SIM_TIME=1m; a failing one prints how to repeat it
+	@UVTEST_FOR=$(SIM_TIME) $(WITH) $(LIBUV) go test -count=1 -timeout=0 -run=Search ./...
+
+asymmetric: ## test the coroutines on the plain execution contexts, which are used where the fast ones do not work
+	@$(WITH) $(LIBUV) go test -count=1 -timeout=$(TIMEOUT) -tags=uvasync_asymmetric \
+		./internal/coro ./scheduler ./future ./channel ./cosync ./uvtest .
+
+bench: ## measure against raw libuv and goroutines; CASES=timer,poll and ROUNDS=9 choose, QUICK=1 is for a first look
 	@$(WITH) $(LIBUV) go -C bench run . \
 		$(if $(CASES),-cases=$(CASES)) $(if $(ROUNDS),-rounds=$(ROUNDS)) $(if $(QUICK),-quick)
 

@@ -93,14 +93,15 @@ func TestBlock_CANC28_AroundAndInsideAProtectedSection(t *testing.T) {
 			child := e.spawn(co, func(self *scheduler.Coroutine) error {
 				return self.WithCancel(func(self *scheduler.Coroutine, outer func(error)) error {
 					err := self.Protect(func(context.Context) error {
-						err := self.WithTimeout(2*ms, func(self *scheduler.Coroutine) error {
+						err := self.WithCancel(func(self *scheduler.Coroutine, inner func(error)) error {
 							require.NoError(t, self.Cancel(errStop))
 							outer(errOther)
 							assert.NoError(t, self.Yield())
 							assert.NoError(t, self.Delay(ms))
 							assert.NoError(t, self.Err())
+							e.after(ms, func() { inner(errBoom) })
 							err := self.Delay(hour)
-							isTimeout(t, err)
+							isCancelled(t, err, errBoom)
 							assert.NotErrorIs(t, err, errStop)
 							return nil
 						})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -191,6 +192,29 @@ func TestScheduler_SHUT02_RequestedTwiceItIsOneShutdown(t *testing.T) {
 	})
 }
 
+func TestScheduler_SHUT02_ALaterFailureDoesNotExtendTheGrace(t *testing.T) {
+	eachInOrder(t, func(t *testing.T, e *env) {
+		err := e.run(func(co *scheduler.Coroutine) error {
+			for _, d := range []time.Duration{15 * ms, 30 * ms} {
+				e.spawn(co, func(co *scheduler.Coroutine) error {
+					return co.Protect(func(context.Context) error {
+						_ = co.Delay(d)
+						e.say(d.String())
+						return errBoom
+					})
+				})
+			}
+			_ = co.Yield()
+			return e.s.Shutdown(errStop)
+		}, withGrace(20*ms))
+		assert.ErrorIs(t, err, errBoom)
+		var late *scheduler.ShutdownError
+		require.ErrorAs(t, err, &late)
+		assert.Len(t, late.Coroutines, 1)
+		assert.Equal(t, []string{"15ms"}, e.said())
+	})
+}
+
 func TestScheduler_SHUT02_AFailureAfterShutdownKeepsTheReason(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
 		err := e.run(func(co *scheduler.Coroutine) error {
@@ -328,6 +352,27 @@ func TestScheduler_SHUT04_ExitHooksMaySpawnAndWhatTheySpawnRuns(t *testing.T) {
 	})
 }
 
+func TestScheduler_SHUT04_CleanUpThatIsUnderWayGoesOnInAShutdown(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		err := e.run(func(co *scheduler.Coroutine) error {
+			child := e.spawn(co, e.sayer("child"))
+			require.NoError(t, child.OnFinally(func(self, _ *scheduler.Coroutine) error {
+				if err := self.Delay(5 * ms); err != nil { // the shutdown comes meanwhile
+					return err
+				}
+				e.spawn(self, e.sayer("spawned"))
+				return self.Delay(ms)
+			}))
+			if err := co.Delay(ms); err != nil {
+				return err
+			}
+			return errBoom
+		})
+		assert.Same(t, errBoom, err, "CORO-22: the clean-up saw no cancellation")
+		assert.Equal(t, []string{"child", "spawned"}, e.said())
+	})
+}
+
 func TestScheduler_SHUT05_IdleHelpersNeverDelayTheEnd(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
 		var helper error
@@ -416,6 +461,22 @@ func TestScheduler_SHUT06_NothingIsLeftAfterARunWhateverItsEnd(t *testing.T) {
 	}
 }
 
+func TestScheduler_SHUT06_NoDeadlineIsLeftNotEvenThatOfTheGrace(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		c := e.counted()
+		err := e.run(func(co *scheduler.Coroutine) error {
+			e.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(time.Hour) })
+			_ = co.Yield()
+			return errBoom
+		}, withGrace(time.Hour))
+		assert.ErrorIs(t, err, errBoom)
+		require.Len(t, c.made, 2)
+		for _, d := range c.made {
+			assert.False(t, d.Running())
+		}
+	})
+}
+
 // belonging is a thing of a scope that notes what it is told.
 type belonging struct {
 	scheduler.Owned
@@ -458,14 +519,17 @@ func TestScheduler_SHUT07_WhatACancelledScopeOwnsIsClosedOnceAndFailuresAreTold(
 			b := &belonging{e: e, name: "thing", done: errBoom}
 			child.Own(&b.Owned, b)
 			require.NoError(t, child.Cancel(errStop))
-			assert.Equal(t, []string{"thing closed: cancelled: stop"}, e.said())
+			require.NoError(t, child.Cancel(errOther))
 			late := &belonging{e: e, name: "late"}
 			child.Own(&late.Owned, late)
-			assert.Equal(t, []string{"late closed: cancelled: stop"}, e.said())
 			return nil
 		})
 		assert.ErrorIs(t, err, errBoom, "CORO-16")
-		assert.ElementsMatch(t, []string{"thing done", "late done"}, e.said())
+		said := e.said()
+		assert.ElementsMatch(t, []string{"thing closed: cancelled: stop", "thing done", "late closed: cancelled: stop", "late done"}, said)
+		for _, name := range []string{"thing", "late"} {
+			assert.Less(t, slices.Index(said, name+" closed: cancelled: stop"), slices.Index(said, name+" done"))
+		}
 	})
 }
 
