@@ -42,6 +42,8 @@ func IsCancellation(err error) bool {
 		return false
 	case *CancelledError:
 		return true
+	case *PanicError:
+		return false
 	case interface{ Unwrap() error }:
 		return IsCancellation(e.Unwrap())
 	case interface{ Unwrap() []error }:

@@ -108,12 +108,12 @@ type afterFunc struct {
 // AfterFunc has fn called once Done is closed; stop makes it not be called and reports whether it did. It is what package
 // context uses instead of a goroutine that waits for Done, so that contexts made from co cost nothing while they live. fn runs
 // on the loop, while Err is what closed Done: it must be short, and start a goroutine for anything else, as
-// [context.AfterFunc] does. When co is cancelled already, fn runs at once. Any goroutine.
+// [context.AfterFunc] does. When co is cancelled already, fn runs in a goroutine of its own. Any goroutine.
 func (co *Coroutine) AfterFunc(fn func()) (stop func() bool) {
 	x := co.extra()
 	a := &afterFunc{fn: fn}
 	if !x.await(co, a) {
-		fn()
+		go fn() // package context calls this with a lock held that fn needs
 		return func() bool { return false }
 	}
 	return func() bool {

@@ -79,8 +79,13 @@ func (co *Coroutine) extra() *extras {
 	return co.ext.Load()
 }
 
-// Scheduler returns the scheduler whose coroutine it is. Any goroutine.
-func (co *Coroutine) Scheduler() *Scheduler { return co.scope.s }
+// Scheduler returns the scheduler whose coroutine it is; nil for a nil coroutine. Any goroutine.
+func (co *Coroutine) Scheduler() *Scheduler {
+	if co == nil || co.scope == nil {
+		return nil
+	}
+	return co.scope.s
+}
 
 // Scope returns the scope that co belongs to; nil for a nil coroutine.
 func (co *Coroutine) Scope() *Scope {

@@ -19,12 +19,16 @@ type Owned struct {
 	thing      Belonging
 }
 
-// Own puts a thing into the scope. In a scope that is cancelled already ScopeClosed is called at once, and so is ScopeDone in one
-// that has completed; after the end of the run nothing happens.
+// Own puts a thing into the scope. In one that is cancelled already ScopeClosed is called at once; in place of one that has
+// completed the nearest scope around it that has not asks for failures. After the end of the run nothing happens.
 func (sc *Scope) Own(o *Owned, thing Belonging) {
 	o.Release()
 	if sc == nil || sc.s.ended {
 		return
+	}
+	reason := sc.reason
+	for sc.done {
+		sc = sc.parent
 	}
 	o.scope, o.thing = sc, thing
 	o.next = sc.owned
@@ -32,11 +36,8 @@ func (sc *Scope) Own(o *Owned, thing Belonging) {
 		o.next.prev = o
 	}
 	sc.owned = o
-	if sc.reason != nil {
-		thing.ScopeClosed(sc.reason)
-	}
-	if sc.done {
-		sc.complete()
+	if reason != nil {
+		thing.ScopeClosed(reason)
 	}
 }
 

@@ -74,12 +74,13 @@ func TestToken_CANC23_FiresDuringAWait(t *testing.T) {
 func TestToken_CANC23_TheAwaitedOperationGoesOn(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.spawn(co, func(co *scheduler.Coroutine) error { co.SetResult(3); return co.Delay(5 * ms) })
+			child := e.spawn(co, func(co *scheduler.Coroutine) error { co.SetResult(3); return park(co, &line{}) })
 			_, err := co.Await(child, scheduler.Token(e.timer(ms)))
 			isTokens(t, err, nil)
 			assert.False(t, child.CancellationRequested())
 			_, err = co.Await(child, scheduler.Timeout(ms))
 			isTimeout(t, err)
+			require.NoError(t, child.Unpark())
 			result, err := co.Await(child)
 			assert.NoError(t, err)
 			assert.Equal(t, 3, result)

@@ -123,7 +123,7 @@ func TestScheduler_REACT09_DelaysAndTimeLimitsAreNeverEarlyAndInOrder(t *testing
 				})
 			}
 			return nil
-		})
+		}, func(o *scheduler.Options) { o.Slice = time.Hour }) // all start in one turn
 		assert.Equal(t, []int{1, 3, 5, 6, 2, 4, 0}, order, "by delay, then by the order of the starts")
 	})
 }
