@@ -19,14 +19,14 @@ func (s *Scheduler) Check(call string) error {
 
 // here reports whether the caller is the goroutine that has the loop.
 func (s *Scheduler) here() bool {
-	return s.g.Load() == goid.Get()
+	return s.owner.get() == goid.Get()
 }
 
 func (s *Scheduler) foreign(call string) error {
 	switch {
 	case s == nil:
 		return usage(call, "it has no run", "call it within Run, with what Run has handed out")
-	case s.g.Load() == 0:
+	case s.owner.get() == 0:
 		return usage(call, s.name+" is not running", "call it within Run")
 	}
 	return usage(call, "it was called from another goroutine than that of "+s.name,

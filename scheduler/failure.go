@@ -134,7 +134,7 @@ func (s *Scheduler) goexit() {
 	}
 	s.exited = true
 	s.Fail(errGoexit)
-	if f := s.fiber; f.co != nil && f.co.state == suspended {
+	if f := s.stack(); f.co != nil && f.co.state == suspended {
 		f.enter(f.co)
 	}
 }

@@ -51,10 +51,11 @@ type fiberBody fiber
 func (b *fiberBody) Run() {
 	f := (*fiber)(b)
 	f.g = goid.Get()
-	f.s.take(f)
+	f.s.owner.set(f.g)
 	for {
 		f.exec()
 		if !f.s.rest(f) {
+			f.s.owner.set(0) // the runtime will give the address to another goroutine
 			return
 		}
 	}
@@ -74,6 +75,7 @@ func (b *fiberBody) Exited() {
 		}
 	}()
 	f.s.switchTo(f, f.s.pick(f))
+	f.s.owner.set(0)
 	over = true
 }
 
@@ -99,7 +101,8 @@ func (f *fiber) ended() {
 		f.wait.drop()
 	}
 	f.refused, f.luck = 0, 0
-	if !f.s.observed && f.s.regions == 0 {
+	f.s.fiber = f
+	if !f.s.observed {
 		f.s.current, f.co = nil, nil
 		f.s.finish(co, err)
 		return
@@ -127,7 +130,7 @@ func (f *fiber) aborted(panicked any) error {
 func (f *fiber) enter(co *Coroutine) {
 	co.state = running
 	f.s.current = co
-	if f.s.observed || trace.IsEnabled() {
+	if f.s.observed {
 		f.observeEnter(co)
 	}
 }
@@ -135,7 +138,7 @@ func (f *fiber) enter(co *Coroutine) {
 // leave ends it.
 func (f *fiber) leave(co *Coroutine) {
 	f.s.current = nil
-	if f.s.observed || f.s.regions > 0 {
+	if f.s.observed {
 		f.observeLeave(co)
 	}
 }
@@ -165,7 +168,7 @@ func (f *fiber) suspend() {
 		if s.sampling {
 			s.sampled(f)
 		}
-		s.take(f)
+		s.owner.set(f.g)
 	}
 	f.enter(co)
 	if co.doomed {

@@ -1,11 +1,20 @@
 package scheduler
 
 import (
+	"runtime/trace"
 	"time"
 )
 
 // The scheduler runs on the stack of whoever has nothing to do: a coroutine that suspends, a fiber whose coroutine has ended,
 // the root. They call pick, and switch to whom it names.
+
+// stack is on whose stack the caller runs.
+func (s *Scheduler) stack() *fiber {
+	if s.current != nil {
+		return s.current.fiber
+	}
+	return s.fiber
+}
 
 // few is up to how many coroutines the event loop is turned on whatever stack it is. With more, the root does it, because what
 // is called from there would make the stacks of the coroutines grow, one after the other.
@@ -14,6 +23,7 @@ const few = 32
 // pick says which fiber goes on when f has nothing to do: f itself, with its coroutine or, idle, with a new one; or another.
 // The root is for what others must not do, and for the end.
 func (s *Scheduler) pick(f *fiber) *fiber {
+	s.fiber = f
 	co := s.next(f)
 	switch {
 	case co == nil:
@@ -69,14 +79,14 @@ func (s *Scheduler) switchTo(f, to *fiber) bool {
 	if s.sampling {
 		alive = s.sampled(f)
 	}
-	s.take(f)
+	s.owner.set(f.g)
 	return alive
 }
 
 // quick is next for the most frequent case, a suspended coroutine that is ready and nothing else to do. It returns its fiber;
 // nil: use next.
 func (s *Scheduler) quick() *fiber {
-	if s.ready.Len() == 0 || s.left <= s.clockAt || s.micro.Len() > 0 || s.opts.Rand != nil || s.poked.Load() {
+	if s.ready.Len() == 0 || s.left <= s.clockAt || s.micro.Len() > 0 || s.shuffled || s.poked.Load() {
 		return nil
 	}
 	if f := s.ready.At(0).fiber; f != nil {
@@ -176,6 +186,7 @@ func (s *Scheduler) turn(block bool) {
 
 // stretch begins the time until the next look at the event loop.
 func (s *Scheduler) stretch() {
+	s.observed = s.opts.Switch != nil || s.opts.PprofLabels || s.watched || s.regions > 0 || trace.IsEnabled()
 	s.left, s.clockStep = s.opts.Budget, 1
 	s.clockAt = max(0, s.left-s.clockStep)
 	s.sliceFrom = s.reactor.Elapsed()

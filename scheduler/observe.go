@@ -10,6 +10,7 @@ import (
 // observeEnter tells those who want to know that co goes on.
 func (f *fiber) observeEnter(co *Coroutine) {
 	s := f.s
+	s.fiber = f
 	if s.watched {
 		s.shown.Store(co)
 	}
@@ -32,6 +33,7 @@ func (f *fiber) observeEnter(co *Coroutine) {
 // observeLeave tells them that co suspends or has ended.
 func (f *fiber) observeLeave(co *Coroutine) {
 	s := f.s
+	s.fiber = f
 	if s.watched {
 		s.shown.Store(nil)
 	}

@@ -167,6 +167,32 @@ func TestScheduler_REACT20_TheLoopIsLookedAtOncePerBudget(t *testing.T) {
 	})
 }
 
+func TestScheduler_REACT20_OperationsThatDoNotSuspendCountForTheBudget(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		c, done, resumed, most := e.counted(), e.outcome(), 0, 0
+		done.complete(nil, nil)
+		c.ticked = func(bool) { most, resumed = max(most, resumed), 0 }
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			for i := range 30 {
+				e.spawn(co, func(co *scheduler.Coroutine) error {
+					for n := range 20 {
+						for range (i + n) % 4 {
+							_, _ = co.Await(done)
+						}
+						_ = co.Yield()
+					}
+					return nil
+				})
+			}
+			return nil
+		}, withBudget(10), func(o *scheduler.Options) {
+			o.Slice = time.Hour
+			o.Switch = &scheduler.SwitchHandlers{Enter: func(*scheduler.Coroutine) { resumed++ }}
+		})
+		assert.LessOrEqual(t, max(most, resumed), 10)
+	})
+}
+
 // works holds the loop for d.
 func works(d time.Duration) {
 	for from := time.Now(); time.Since(from) < d; {

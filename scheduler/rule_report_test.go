@@ -103,12 +103,13 @@ func TestScheduler_DEAD10_TheReportSaysWhichLinesStartedThemAndWhereTheyWait(t *
 		var file string
 		var started, waits int
 		err := e.run(func(co *scheduler.Coroutine) error {
-			_, file, started, _ = runtime.Caller(0)
-			_, err := co.Spawn(func(co *scheduler.Coroutine) error {
+			body := func(co *scheduler.Coroutine) error {
 				_, _, waits, _ = runtime.Caller(0)
 				_, err := co.Await(e.gate())
 				return err
-			})
+			}
+			_, file, started, _ = runtime.Caller(0)
+			_, err := co.Spawn(body)
 			return err
 		}, func(o *scheduler.Options) { o.SpawnLines = true })
 		d := isDeadlock(t, err, 1)

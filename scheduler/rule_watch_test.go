@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"runtime/pprof"
 	"runtime/trace"
@@ -204,9 +205,12 @@ func TestScheduler_Trace_ShowsARegionForEachStretchOfACoroutine(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
 		var b bytes.Buffer
 		e.mustRun(func(co *scheduler.Coroutine) error {
-			before := e.spawn(co, func(co *scheduler.Coroutine) error { yields(co, 3); return nil }, scheduler.Named("begun before the trace"))
+			before := e.spawn(co, func(co *scheduler.Coroutine) error {
+				return errors.Join(co.Delay(ms), co.Delay(2*ms), co.Delay(ms))
+			}, scheduler.Named("begun before the trace"))
 			_ = co.Yield()
 			require.NoError(t, trace.Start(&b))
+			require.NoError(t, co.Delay(ms), "it is seen at the next look at the event loop")
 			e.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(ms) }, scheduler.Named("traced one"))
 			_, err := co.Await(before)
 			require.NoError(t, err)

@@ -17,34 +17,41 @@ import (
 
 // Scheduler runs coroutines on an event loop, one at a time. Make one with [New], use it for one Run.
 type Scheduler struct {
+	// What a switch reads.
+	owner    owner      // any goroutine
+	current  *Coroutine // loop goroutine only, as all that follows; whose body runs; nil: a callback, or the scheduler
+	ready    ring.Ring[*Coroutine]
+	left     int         // resumptions until the event loop must be looked at
+	clockAt  int         // value of left at which the clock is looked at
+	poked    atomic.Bool // any goroutine; set by the watchdog, cleared whenever a coroutine comes back
+	observed bool        // something is to be told of each switch
+	sampling bool        // a fiber is asked for its stack
+	shuffled bool        // there is Options.Rand
+	group    *coro.Group
+	micro    ring.Ring[func() error]
+
 	name    string  // immutable
 	opts    Options // immutable
 	reactor Reactor // immutable
-	group   *coro.Group
 
-	g        atomic.Uintptr // any goroutine; which of them has the loop; 0 outside of Run
-	fiber    *fiber         // loop goroutine only; the same as a fiber
-	current  *Coroutine     // loop goroutine only; whose body runs; nil: a callback, or the scheduler
-	ready    ring.Ring[*Coroutine]
-	micro    ring.Ring[func() error]
-	root     *fiber
+	fiber    *fiber        // on whose stack the scheduler runs, while no coroutine is current
+	root     *fiber        // the goroutine of Run
 	idle     []*fiber      // the one that became so last comes last
 	idleLow  int           // the least number of them since the last trim
 	trimmed  time.Duration // when that was
 	retiring *fiber        // who trims
 	wanted   *Coroutine    // needs a fiber, which the root makes
-	main     *Scope
-	mainCo   *Coroutine
-	roots    []*Scope // beside main
 
+	main   *Scope
+	mainCo *Coroutine
+	roots  []*Scope // beside main
 	lastID uint64
 	active int // coroutines that the run waits for
 	total  int
 
-	left      int           // resumptions until the event loop must be looked at
-	clockAt   int           // value of left at which the clock is looked at
-	clockStep int           // how many resumptions that was
-	sliceFrom time.Duration // when the loop was last looked at
+	clockStep int           // resumptions between two looks at the clock
+	sliceFrom time.Duration // when the event loop was last looked at
+	stats     Stats
 
 	stage         stage
 	grace         event.Deadline
@@ -56,16 +63,12 @@ type Scheduler struct {
 	firstStarving *StarvingNode
 	lastStarving  *StarvingNode
 
-	sampling bool                      // a fiber is asked for its stack
-	regions  int                       // of runtime/trace that are open
-	observed bool                      // something is to be told of each switch
-	wakes    bool                      // the reactor tells when it has waited
-	watched  bool                      // there is a watchdog
-	shown    atomic.Pointer[Coroutine] // whose body runs, for the watchdog
-	started  atomic.Bool
-	poked    atomic.Bool // set by the watchdog, cleared whenever a coroutine comes back
-	blocked  atomic.Bool // the loop waits for events
-	stats    Stats
+	regions int                       // of runtime/trace that are open
+	wakes   bool                      // the reactor tells when it has waited
+	watched bool                      // there is a watchdog
+	shown   atomic.Pointer[Coroutine] // any goroutine; whose body runs, for the watchdog
+	blocked atomic.Bool               // any goroutine; the loop waits for events
+	started atomic.Bool               // any goroutine
 }
 
 var lastRun atomic.Uint64
@@ -79,15 +82,9 @@ func New(r Reactor, o Options) *Scheduler {
 		o.Name = "run-" + strconv.FormatUint(lastRun.Add(1), 10)
 	}
 	o.fill()
-	s := &Scheduler{name: o.Name, opts: o, reactor: r, watched: o.Watchdog > 0, observed: o.Switch != nil || o.PprofLabels || o.Watchdog > 0}
+	s := &Scheduler{name: o.Name, opts: o, reactor: r, watched: o.Watchdog > 0, shuffled: o.Rand != nil}
 	s.main = newScope(s, nil)
 	return s
-}
-
-// take says that f has the loop from now on; f's own goroutine says so.
-func (s *Scheduler) take(f *fiber) {
-	s.g.Store(f.g)
-	s.fiber = f
 }
 
 // Name returns the name of the run. Any goroutine.
@@ -139,7 +136,8 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 	}
 	s.root = &fiber{s: s, g: goid.Get()}
 	s.group = coro.NewGroup(&s.root.ctx)
-	s.take(s.root)
+	s.owner.set(s.root.g)
+	s.fiber = s.root
 	defer s.close()
 	stopCtx := context.AfterFunc(ctx, func() {
 		// It fails when the loop is closed, after the run.
@@ -201,7 +199,7 @@ func (s *Scheduler) close() {
 	}
 	s.closeExternals(s.externals)
 	s.group.EndAll()
-	s.g.Store(0)
+	s.owner.set(0)
 	s.idle = nil
 	if s.exited {
 		runtime.Goexit()
