@@ -37,7 +37,7 @@ func (s *Scheduler) foreign(call string) error {
 // is not the caller (CORO-30), and the cancellation when co, or the block that it is in, is cancelled (CANC-00). It is for
 // packages that build waits of their own.
 func (co *Coroutine) Enter(call string) error {
-	if co == nil || co.scope == nil || !co.scope.s.here() || co.scope.s.current != co {
+	if co == nil || co.scope == nil || !co.scope.s.here() || co.state != running {
 		return co.misuse(call)
 	}
 	if co.barred {
@@ -48,7 +48,7 @@ func (co *Coroutine) Enter(call string) error {
 
 // checkSelf is Enter without the look at the cancellation.
 func (co *Coroutine) checkSelf(call string) error {
-	if co == nil || co.scope == nil || !co.scope.s.here() || co.scope.s.current != co {
+	if co == nil || co.scope == nil || !co.scope.s.here() || co.state != running {
 		return co.misuse(call)
 	}
 	return nil
@@ -65,10 +65,10 @@ func (co *Coroutine) misuse(call string) error {
 	if err := co.scope.s.Check(call); err != nil {
 		return err
 	}
-	if co.scope.s.current == nil {
+	if co.scope.s.Current() == nil {
 		return usage(call, "it was called from a callback of the loop, which cannot suspend", "spawn a coroutine there")
 	}
-	return usage(call, fmt.Sprintf("%s was called with the coroutine of another body: %s", co.scope.s.current.Name(), co.Name()), fix)
+	return usage(call, fmt.Sprintf("%s was called with the coroutine of another body: %s", co.scope.s.Current().Name(), co.Name()), fix)
 }
 
 // sameRun answers GEN-11 for coroutine co and something of s.

@@ -129,12 +129,12 @@ func (s *Scheduler) guard(returned *bool) {
 // goexit is what follows when a function of somebody else's has called runtime.Goexit, as t.FailNow does. Nothing stops that:
 // a coroutine that is suspended on the stack is unwound with it. The run ends in order, and then Run's goroutine exits.
 func (s *Scheduler) goexit() {
-	if co := s.current; co != nil && co.doomed {
+	if co := s.Current(); co != nil && co.doomed {
 		return // it was unwound
 	}
 	s.exited = true
 	s.Fail(errGoexit)
-	if f := s.stack(); f.co != nil && f.co.state == suspended {
+	if f := s.fiber; f.co != nil && f.co.state == suspended {
 		f.enter(f.co)
 	}
 }

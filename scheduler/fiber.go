@@ -52,6 +52,7 @@ func (b *fiberBody) Run() {
 	f := (*fiber)(b)
 	f.g = goid.Get()
 	f.s.owner.set(f.g)
+	f.s.fiber = f
 	for {
 		f.exec()
 		if !f.s.rest(f) {
@@ -87,23 +88,27 @@ func (f *fiber) exec() {
 	f.returned = false
 	defer f.ended()
 	f.enter(co)
-	f.err = fn(co)
+	if err := fn(co); err != nil {
+		f.err = err
+	}
 	f.returned = true
 }
 
 // ended is deferred by exec: the body has returned, panicked or exited.
 func (f *fiber) ended() {
 	co, err := f.co, f.err
-	f.err = nil
+	if err != nil {
+		f.err = nil
+	}
 	if !f.returned {
 		err = f.aborted(recover())
 		f.wait.depart() // a callback that ran on this stack may have exited
 		f.wait.drop()
 	}
 	f.refused, f.luck = 0, 0
-	f.s.fiber = f
+	co.state = suspended
 	if !f.s.observed {
-		f.s.current, f.co = nil, nil
+		f.co = nil
 		f.s.finish(co, err)
 		return
 	}
@@ -129,7 +134,6 @@ func (f *fiber) aborted(panicked any) error {
 // enter begins a stretch in which co's body runs.
 func (f *fiber) enter(co *Coroutine) {
 	co.state = running
-	f.s.current = co
 	if f.s.observed {
 		f.observeEnter(co)
 	}
@@ -137,7 +141,7 @@ func (f *fiber) enter(co *Coroutine) {
 
 // leave ends it.
 func (f *fiber) leave(co *Coroutine) {
-	f.s.current = nil
+	co.state = suspended
 	if f.s.observed {
 		f.observeLeave(co)
 	}
@@ -147,7 +151,6 @@ func (f *fiber) leave(co *Coroutine) {
 func (f *fiber) suspend() {
 	co, s := f.co, f.s
 	f.leave(co)
-	co.state = suspended
 	f.luck, f.refused = 0, 0
 	to := s.quick()
 	if to == nil {
@@ -169,6 +172,7 @@ func (f *fiber) suspend() {
 			s.sampled(f)
 		}
 		s.owner.set(f.g)
+		s.fiber = f
 	}
 	f.enter(co)
 	if co.doomed {

@@ -20,7 +20,10 @@ func (s *Scheduler) finish(co *Coroutine, err error) {
 	if err != nil {
 		co.extra().err = err
 	}
-	co.state, co.fiber, co.fn = completed, nil, nil
+	co.state, co.fiber = completed, nil
+	if !co.begun {
+		co.fn = nil
+	}
 	co.over.Store(1)
 	if x := co.ext.Load(); x != nil || s.opts.Switch != nil {
 		s.finishWatched(co, x, err)
@@ -101,7 +104,7 @@ func (co *Coroutine) OnFinally(fn func(self, ended *Coroutine) error) error {
 		return invalid(call, "function", nil, "pass what to call when the coroutine has ended")
 	}
 	if co.state == completed {
-		return s.recovered(func() error { return fn(s.current, co) })
+		return s.recovered(func() error { return fn(s.Current(), co) })
 	}
 	x := co.extra()
 	x.finally = append(x.finally, fn)

@@ -35,7 +35,7 @@ func (co *Coroutine) stack() []uintptr {
 	if co.state != suspended || s.Check("Coroutine.Stack") != nil {
 		return nil
 	}
-	sa := &sample{back: s.stack()}
+	sa := &sample{back: s.fiber}
 	if sa.back == co.fiber { // the scheduler runs on this very stack
 		sa.take()
 		return sa.pcs

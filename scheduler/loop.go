@@ -8,14 +8,6 @@ import (
 // The scheduler runs on the stack of whoever has nothing to do: a coroutine that suspends, a fiber whose coroutine has ended,
 // the root. They call pick, and switch to whom it names.
 
-// stack is on whose stack the caller runs.
-func (s *Scheduler) stack() *fiber {
-	if s.current != nil {
-		return s.current.fiber
-	}
-	return s.fiber
-}
-
 // few is up to how many coroutines the event loop is turned on whatever stack it is. With more, the root does it, because what
 // is called from there would make the stacks of the coroutines grow, one after the other.
 const few = 32
@@ -23,7 +15,6 @@ const few = 32
 // pick says which fiber goes on when f has nothing to do: f itself, with its coroutine or, idle, with a new one; or another.
 // The root is for what others must not do, and for the end.
 func (s *Scheduler) pick(f *fiber) *fiber {
-	s.fiber = f
 	co := s.next(f)
 	switch {
 	case co == nil:
@@ -80,6 +71,7 @@ func (s *Scheduler) switchTo(f, to *fiber) bool {
 		alive = s.sampled(f)
 	}
 	s.owner.set(f.g)
+	s.fiber = f
 	return alive
 }
 
@@ -121,7 +113,7 @@ func (s *Scheduler) next(f *fiber) *Coroutine {
 			}
 			continue
 		}
-		if s.left <= s.clockAt && (s.left == 0 || s.sliceOver()) {
+		if s.left <= s.clockAt && (s.left <= 0 || s.sliceOver()) {
 			if leave {
 				return nil
 			}

@@ -10,14 +10,13 @@ import (
 // observeEnter tells those who want to know that co goes on.
 func (f *fiber) observeEnter(co *Coroutine) {
 	s := f.s
-	s.fiber = f
 	if s.watched {
 		s.shown.Store(co)
 	}
 	if h := s.opts.Switch; h != nil && h.Enter != nil {
-		s.current = nil
+		co.state = suspended
 		s.call(func() error { h.Enter(co); return nil })
-		s.current = co
+		co.state = running
 	}
 	if s.opts.PprofLabels && f.labels != co.id { // the goroutine may have those of the coroutine that it ran before
 		f.labels = co.id
@@ -33,7 +32,6 @@ func (f *fiber) observeEnter(co *Coroutine) {
 // observeLeave tells them that co suspends or has ended.
 func (f *fiber) observeLeave(co *Coroutine) {
 	s := f.s
-	s.fiber = f
 	if s.watched {
 		s.shown.Store(nil)
 	}

@@ -260,3 +260,25 @@ func TestWait_GEN02_ACancellationWinsOverTheEndOfADelay(t *testing.T) {
 		})
 	})
 }
+
+func TestWait_GEN02_ACancellationWinsOverEachOfSeveralEvents(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			gates := []event.Event{e.gate(), e.gate(), e.gate()}
+			for _, ev := range gates {
+				child := e.spawn(co, func(co *scheduler.Coroutine) error {
+					fired, result, err := co.AwaitFirst(gates)
+					assert.Equal(t, -1, fired)
+					assert.Nil(t, result)
+					return err
+				})
+				require.NoError(t, co.Yield())
+				ev.(*gate).open("value", nil)
+				require.NoError(t, child.Cancel(errStop))
+				_, err := co.Await(child)
+				isCancelled(t, err, errStop)
+			}
+			return nil
+		})
+	})
+}

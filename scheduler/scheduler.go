@@ -18,8 +18,8 @@ import (
 // Scheduler runs coroutines on an event loop, one at a time. Make one with [New], use it for one Run.
 type Scheduler struct {
 	// What a switch reads.
-	owner    owner      // any goroutine
-	current  *Coroutine // loop goroutine only, as all that follows; whose body runs; nil: a callback, or the scheduler
+	owner    owner  // any goroutine
+	fiber    *fiber // loop goroutine only, as all that follows; which fiber has the loop: owner, as an object
 	ready    ring.Ring[*Coroutine]
 	left     int         // resumptions until the event loop must be looked at
 	clockAt  int         // value of left at which the clock is looked at
@@ -34,7 +34,6 @@ type Scheduler struct {
 	opts    Options // immutable
 	reactor Reactor // immutable
 
-	fiber    *fiber        // on whose stack the scheduler runs, while no coroutine is current
 	root     *fiber        // the goroutine of Run
 	idle     []*fiber      // the one that became so last comes last
 	idleLow  int           // the least number of them since the last trim
@@ -105,7 +104,15 @@ func (s *Scheduler) Main() *Scope { return s.main }
 func (s *Scheduler) Post(fn func()) error { return s.reactor.Post(fn) }
 
 // Current returns the coroutine whose body is running, nil in callbacks. The loop only.
-func (s *Scheduler) Current() *Coroutine { return s.current }
+func (s *Scheduler) Current() *Coroutine {
+	if s.fiber == nil {
+		return nil
+	}
+	if co := s.fiber.co; co != nil && co.state == running {
+		return co
+	}
+	return nil
+}
 
 // Coroutines lists all coroutines that have not ended, the hidden ones too, in the order of their ids. The loop only.
 func (s *Scheduler) Coroutines() []*Coroutine {

@@ -115,7 +115,9 @@ func (sc *Scope) add(co *Coroutine) {
 func (sc *Scope) remove(co *Coroutine) {
 	last := len(sc.coroutines) - 1
 	moved := sc.coroutines[last]
-	sc.coroutines[co.index], moved.index = moved, co.index
+	if moved != co {
+		sc.coroutines[co.index], moved.index = moved, co.index
+	}
 	sc.coroutines[last] = nil
 	sc.coroutines = sc.coroutines[:last]
 	sc.s.total--

@@ -67,7 +67,7 @@ func (co *Coroutine) Lucky() {
 	f, s := co.fiber, co.scope.s
 	f.luck++
 	s.left--
-	if int(f.luck) >= s.opts.Luck || s.left <= s.clockAt && (s.left == 0 || s.sliceOver()) {
+	if int(f.luck) >= s.opts.Luck || s.left <= s.clockAt && (s.left <= 0 || s.sliceOver()) {
 		f.rest()
 	}
 }
