@@ -23,12 +23,11 @@ type fiber struct {
 	struck   bool // wait.barred is set
 	dead     bool // left by Goexit: it goes on to the end of the run without a coroutine
 	retired  bool // idle for long: it ends when it is switched to
+	returned bool // the body has returned, with wait.err
 	ctx      coro.Context
 	sample   *sample // somebody wants to see its stack
 	labels   uint64  // with Options.PprofLabels: the id of the coroutine whose labels are set
 	traced   *trace.Region
-	err      error // what the body has returned
-	returned bool  // it has
 	wait     wait
 }
 
@@ -89,16 +88,16 @@ func (f *fiber) exec() {
 	defer f.ended()
 	f.enter(co)
 	if err := fn(co); err != nil {
-		f.err = err
+		f.wait.err = err
 	}
 	f.returned = true
 }
 
 // ended is deferred by exec: the body has returned, panicked or exited.
 func (f *fiber) ended() {
-	co, err := f.co, f.err
+	co, err := f.co, f.wait.err
 	if err != nil {
-		f.err = nil
+		f.wait.err = nil
 	}
 	if !f.returned {
 		err = f.aborted(recover())

@@ -36,7 +36,7 @@ func (s *Scheduler) trim() {
 	surplus := slices.Clone(s.idle[:max(0, n)])
 	s.idle = slices.Delete(s.idle, 0, len(surplus))
 	s.trimmed, s.idleLow = now, len(s.idle)
-	s.retiring = s.fiber
+	s.retiring, s.slots = s.fiber, nil
 	for _, f := range surplus {
 		f.retired = true
 		s.group.Switch(&s.retiring.ctx, &f.ctx)

@@ -147,11 +147,13 @@ func TestScheduler_SHUT06_NoDeadlineIsLeftNotEvenThatOfTheGrace(t *testing.T) {
 		c := e.counted()
 		err := e.run(func(co *scheduler.Coroutine) error {
 			e.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(time.Hour) })
+			e.spawn(co, func(co *scheduler.Coroutine) error { _ = co.Yield(); return errOther })
 			_ = co.Yield()
 			return errBoom
 		}, withGrace(time.Hour))
 		assert.ErrorIs(t, err, errBoom)
-		require.Len(t, c.made, 2)
+		assert.ErrorIs(t, err, errOther)
+		require.Len(t, c.made, 2, "the delay's, and one of one shutdown")
 		for _, d := range c.made {
 			assert.False(t, d.Running())
 		}

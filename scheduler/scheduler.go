@@ -39,6 +39,7 @@ type Scheduler struct {
 	idleLow  int           // the least number of them since the last trim
 	trimmed  time.Duration // when that was
 	retiring *fiber        // who trims
+	slots    *slot         // those that are not in use
 	wanted   *Coroutine    // needs a fiber, which the root makes
 
 	main   *Scope

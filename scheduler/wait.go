@@ -21,9 +21,8 @@ type wait struct {
 	limit   time.Duration  // of deadline
 	ends    event.Deadline // nil until the fiber needs one
 	call    string
-	slots   []*slot // the subscriptions of this wait
-	inline  [2]slot
-	few     [2]*slot
+	first   *slot // the subscriptions of this wait, in order
+	last    *slot
 }
 
 type waitState uint8
@@ -34,8 +33,9 @@ const (
 	waitOver           // ended: the coroutine is in the ready queue
 )
 
-// slot is one subscription.
+// slot is one subscription. Those that are not in use are kept by the scheduler.
 type slot struct {
+	next    *slot
 	cb      event.Callback
 	wait    *wait
 	target  event.Event // kept as it was given: a reference that is collected would close its event
@@ -183,18 +183,15 @@ func (w *wait) begin(call string) {
 
 // subscribe adds ev to what is waited for. The event is started when the coroutine really suspends.
 func (w *wait) subscribe(ev event.Event, base *event.Base, index int, token bool) error {
-	var sl *slot
-	if n := len(w.slots); n < len(w.inline) {
-		sl = &w.inline[n]
-	} else {
-		sl = &slot{}
-	}
-	if w.slots == nil {
-		w.slots = w.few[:0]
-	}
+	sl := w.fiber.s.newSlot()
 	sl.cb.Init(onFire, onDispose, sl)
 	sl.wait, sl.target, sl.base, sl.index, sl.token, sl.started, sl.active = w, ev, base, index, token, false, true
-	w.slots = append(w.slots, sl)
+	if w.last == nil {
+		w.first = sl
+	} else {
+		w.last.next = sl
+	}
+	w.last = sl
 	if err := base.AddCallback(&sl.cb); err != nil {
 		sl.active = false
 		return err
@@ -214,7 +211,7 @@ func (w *wait) ready(opts []WaitOption, target *event.Base) (done bool, err erro
 	}
 	co := w.fiber.co
 	w.fiber.state = waitOn
-	for _, sl := range w.slots {
+	for sl := w.first; sl != nil; sl = sl.next {
 		if err := sl.start(); err != nil && w.fiber.state == waitOn {
 			w.depart()
 			w.drop()
@@ -327,12 +324,14 @@ func (w *wait) end() error {
 
 // drop removes everything that the wait has set up.
 func (w *wait) drop() {
-	for i, sl := range w.slots {
+	for sl := w.first; sl != nil; {
+		next := sl.next
 		sl.drop()
-		w.slots[i] = nil
+		w.fiber.s.freeSlot(sl)
+		sl = next
 	}
-	if w.slots != nil {
-		w.slots = nil
+	if w.first != nil {
+		w.first, w.last = nil, nil
 	}
 	if w.timed {
 		w.timed = false
@@ -350,6 +349,18 @@ func (w *wait) drop() {
 	}
 	w.fiber.state, w.fiber.struck = waitNone, false
 }
+
+// newSlot returns one that is not in use.
+func (s *Scheduler) newSlot() *slot {
+	sl := s.slots
+	if sl == nil {
+		return &slot{}
+	}
+	s.slots, sl.next = sl.next, nil
+	return sl
+}
+
+func (s *Scheduler) freeSlot(sl *slot) { s.slots, sl.next = sl, s.slots }
 
 // start starts the event, for as long as the wait takes.
 func (sl *slot) start() error {
@@ -420,7 +431,7 @@ func (w *wait) info() string {
 		return w.waiting.Info()
 	}
 	var parts []string
-	for _, sl := range w.slots {
+	for sl := w.first; sl != nil; sl = sl.next {
 		if !sl.token && sl.base != nil {
 			parts = append(parts, sl.base.Info())
 		}
