@@ -29,7 +29,13 @@ func (c *Channel[T]) Recv(co *scheduler.Coroutine, opts ...scheduler.WaitOption)
 	if c.reason != nil {
 		return zero, c.closedError(callRecv)
 	}
-	return c.recvLater(co, opts)
+	w, over, err := c.recvLater(co, opts)
+	if !over {
+		// Here and not further down: see scheduler's Parking.
+		co.Switch()
+		err = w.Parked()
+	}
+	return c.received(w, err)
 }
 
 // TryRecv takes the oldest value that is not set aside for somebody, and reports whether there was one. It never waits. It
@@ -77,10 +83,15 @@ func (c *Channel[T]) taken() {
 	c.exchanged()
 }
 
-func (c *Channel[T]) recvLater(co *scheduler.Coroutine, opts []scheduler.WaitOption) (T, error) {
-	w := c.receivers.Push(co, place[T]{})
+func (c *Channel[T]) recvLater(co *scheduler.Coroutine, opts []scheduler.WaitOption) (w *waitq.Waiter[place[T]], over bool, err error) {
+	w = c.receivers.Push(co, place[T]{})
 	c.waits()
-	err := w.Park(callRecv, opts...)
+	over, err = w.Parking(callRecv, opts)
+	return w, over, err
+}
+
+// received is what a receiver does when its wait is over.
+func (c *Channel[T]) received(w *waitq.Waiter[place[T]], err error) (T, error) {
 	v := w.Data.value
 	w.Free()
 	if err != nil {

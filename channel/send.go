@@ -29,7 +29,13 @@ func (c *Channel[T]) Send(co *scheduler.Coroutine, v T, opts ...scheduler.WaitOp
 		co.Lucky()
 		return nil
 	}
-	return c.sendLater(co, v, opts)
+	w, over, err := c.sendLater(co, v, opts)
+	if !over {
+		// Here and not further down: see scheduler's Parking.
+		co.Switch()
+		err = w.Parked()
+	}
+	return c.sentLater(w, v, err)
 }
 
 // TrySend puts v into the channel if there is a free slot that is not set aside for somebody, and reports whether it did;
@@ -78,10 +84,14 @@ func (c *Channel[T]) put(v T) {
 	c.give(v)
 }
 
-func (c *Channel[T]) sendLater(co *scheduler.Coroutine, v T, opts []scheduler.WaitOption) error {
-	w := c.senders.Push(co, place[T]{value: v})
+func (c *Channel[T]) sendLater(co *scheduler.Coroutine, v T, opts []scheduler.WaitOption) (w *waitq.Waiter[place[T]], over bool, err error) {
+	w = c.senders.Push(co, place[T]{value: v})
 	c.waits()
-	err := w.Park(callSend, opts...)
+	over, err = w.Parking(callSend, opts)
+	return w, over, err
+}
+
+func (c *Channel[T]) sentLater(w *waitq.Waiter[place[T]], v T, err error) error {
 	w.Free()
 	if err != nil {
 		return c.failed(callSend, err)

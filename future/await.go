@@ -14,23 +14,30 @@ func (f *Future[T]) Await(co *scheduler.Coroutine, opts ...scheduler.WaitOption)
 	if f == nil {
 		return zero, nilArgument("future: Await", "future", "make it with Go or New before it is awaited")
 	}
-	if err := f.core.await(co, opts); err != nil {
+	over, err := f.core.await(co, opts)
+	if !over {
+		// Here and not further down: see scheduler's Parking.
+		co.Switch()
+		err = co.Parked()
+	}
+	if err != nil {
 		return zero, err
 	}
 	return f.value, nil
 }
 
-func (c *core) await(co *scheduler.Coroutine, opts []scheduler.WaitOption) error {
+// await does everything that comes before the suspension. over: there is none.
+func (c *core) await(co *scheduler.Coroutine, opts []scheduler.WaitOption) (over bool, err error) {
 	const call = "future: Await"
 	if err := co.Enter(call); err != nil {
-		return err
+		return true, err
 	}
 	if s := c.scope.Scheduler(); s != co.Scheduler() {
-		return sameRun(call, s, co)
+		return true, sameRun(call, s, co)
 	}
 	if len(opts) > 0 {
 		if err := scheduler.CheckOptions(call, opts); err != nil {
-			return err
+			return true, err
 		}
 	}
 	c.use()
@@ -38,20 +45,20 @@ func (c *core) await(co *scheduler.Coroutine, opts []scheduler.WaitOption) error
 		return c.park(call, co, opts)
 	}
 	co.Lucky()
-	return c.take()
+	return true, c.take()
 }
 
-// park suspends co until the future has settled. An error of the future comes from Park itself, see wake.
-func (c *core) park(call string, co *scheduler.Coroutine, opts []scheduler.WaitOption) error {
+// park makes co wait for the outcome. An error of the future comes from the wait itself, see wake.
+func (c *core) park(call string, co *scheduler.Coroutine, opts []scheduler.WaitOption) (over bool, err error) {
 	if c.waiter == nil && c.first == nil {
 		c.waiter = co
 		c.gain()
-		return co.Park(call, (*single)(c), opts...)
+		return co.Parking(call, (*single)(c), opts)
 	}
 	a := &awaiter{co: co}
 	c.add(&a.node, a, true)
 	a.future = c
-	return co.Park(call, a, opts...)
+	return co.Parking(call, a, opts)
 }
 
 // single is the wait of the first who awaits a future: the future itself.

@@ -195,6 +195,9 @@ func (s *Scheduler) tick(block bool) {
 	}
 }
 
+// sliceSpent reports whether the event loop was last looked at a slice ago.
+func (s *Scheduler) sliceSpent() bool { return s.reactor.Elapsed()-s.sliceFrom >= s.opts.Slice }
+
 // sliceOver looks at the clock: about eight times in a slice, however long the coroutines run, and every 16 resumptions, in
 // case they become longer.
 func (s *Scheduler) sliceOver() bool {

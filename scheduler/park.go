@@ -16,14 +16,17 @@ type Waiting interface {
 // *event.CancelledError with Token set when the token fires, or has fired. In all cases but Unpark and UnparkWith w.Leave is
 // called first. A timeout or a token after Unpark has no effect. Packages build waits of their own from it.
 func (co *Coroutine) Park(call string, w Waiting, opts ...WaitOption) error {
-	if done, err := co.park(call, w, opts); done {
+	if over, err := co.Parking(call, w, opts); over {
 		return err
 	}
-	co.fiber.suspend()
-	return co.fiber.wait.end()
+	co.Switch()
+	return co.Parked()
 }
 
-func (co *Coroutine) park(call string, w Waiting, opts []WaitOption) (done bool, err error) {
+// Parking, Switch and Parked are Park in three parts, for calls that are made often: between the user's function and the switch
+// every function costs, on the stack of everybody who waits and a mispredicted return. With over, Park would have returned err
+// without suspending; otherwise Switch and Parked must follow.
+func (co *Coroutine) Parking(call string, w Waiting, opts []WaitOption) (over bool, err error) {
 	if err := co.checkSelf(call); err != nil {
 		return true, err
 	}
@@ -37,6 +40,12 @@ func (co *Coroutine) park(call string, w Waiting, opts []WaitOption) (done bool,
 	return wait.ready(opts, nil)
 }
 
+// Switch is the second part of Park, after a Parking that was not over.
+func (co *Coroutine) Switch() { co.fiber.suspend() }
+
+// Parked is the third part of Park: how the wait ended.
+func (co *Coroutine) Parked() error { return co.fiber.wait.end() }
+
 // Unpark puts a coroutine that is in Park into the ready queue. Once a wait: a *event.UsageError for a coroutine that is not
 // parked, or was woken already (CORO-29). The loop only.
 func (co *Coroutine) Unpark() error { return co.UnparkWith(nil) }
@@ -48,9 +57,8 @@ func (co *Coroutine) UnparkWith(err error) error {
 		return co.notParked(call)
 	}
 	w := &co.fiber.wait
-	w.err = err
 	if err != nil {
-		w.waiting = nil
+		w.err, w.waiting = err, nil
 	}
 	w.over()
 	return nil

@@ -143,3 +143,23 @@ func TestScheduler_EVT18_TheHookMayReplaceOrSwallowWhatACoroutineAwaits(t *testi
 		})
 	})
 }
+
+func TestScheduler_AWAIT04_TheTargetAsItsOwnTokenIsNone(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			g := e.gate()
+			before := e.spawn(co, waiter(g))
+			e.spawn(co, func(co *scheduler.Coroutine) error {
+				result, err := co.Await(g, scheduler.Token(g))
+				assert.Equal(t, 7, result)
+				return err
+			})
+			_ = co.Yield()
+			assert.Equal(t, 2, g.Callbacks())
+			require.NoError(t, before.Cancel(nil)) // what is subscribed last takes its place
+			_ = co.Yield()
+			g.open(7, nil)
+			return nil
+		})
+	})
+}

@@ -12,6 +12,7 @@ import (
 type wait struct {
 	fiber   *fiber
 	timed   bool // deadline is running
+	hidden  bool // deadline is
 	expects bool // the deadline is what is waited for: its end is no timeout
 	fired   int  // which of the slots ended the wait
 	result  any
@@ -265,6 +266,10 @@ func (w *wait) bound(opts []WaitOption, target *event.Base) error {
 func (w *wait) arm(d time.Duration, expects bool) error {
 	if w.ends == nil {
 		w.ends = w.fiber.s.reactor.NewDeadline(w.expired)
+	}
+	if hidden := w.fiber.co.hidden; hidden != w.hidden { // a helper's waiting hides no deadlock
+		w.hidden = hidden
+		w.ends.SetHidden(hidden)
 	}
 	w.timed, w.expects, w.limit = true, expects, d
 	return w.ends.Start(d)

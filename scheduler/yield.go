@@ -59,21 +59,25 @@ func (co *Coroutine) delay(d time.Duration) error {
 	return nil
 }
 
-// Lucky is called by every operation that completed without suspending: after Options.Luck of them in a row co yields, so
-// that nobody runs for ever while the others wait, and when it is time to look at the event loop. It does not touch the
-// operation's success. Packages that build waits of
-// their own call it.
+// Lucky is called by every operation that completed without suspending. After Options.Luck of them in a row, and when it is time
+// to look at the event loop, co yields, so that nobody runs for ever while the others wait (REACT-20). It does not touch the
+// operation's success. Packages that build waits of their own call it.
 func (co *Coroutine) Lucky() {
 	f, s := co.fiber, co.scope.s
 	f.luck++
-	s.left--
-	if int(f.luck) >= s.opts.Luck || s.left <= s.clockAt && (s.left <= 0 || s.sliceOver()) {
+	switch n := int(f.luck); {
+	case n >= s.opts.Luck:
 		f.rest()
+	case n == 1, n == 8, n == 32: // a clock costs more than most of these operations
+		if s.sliceSpent() {
+			s.clockAt = s.left
+			f.rest()
+		}
 	}
 }
 
-// rest yields, keeping a cancellation that comes meanwhile for the next suspension point. Without others that are ready it
-// lets the event loop look at what has happened.
+// rest yields, keeping a cancellation that comes meanwhile for the next suspension point. Without others that are ready the
+// event loop is looked at.
 func (f *fiber) rest() {
 	f.luck = 0
 	if f.s.ready.Len() == 0 {

@@ -25,13 +25,35 @@ const (
 // Park suspends the coroutine until the owner has served the waiter, and returns nil then; otherwise the owner's error or
 // that of [scheduler.Coroutine.Park]. The waiter is out of the queue when it returns. Enter must have been called.
 func (w *Waiter[D]) Park(call string, opts ...scheduler.WaitOption) error {
-	err := w.co.Park(call, w, opts...)
+	over, err := w.Parking(call, opts)
+	if !over {
+		w.co.Switch()
+		err = w.Parked()
+	}
+	return err
+}
+
+// Parking is the first part of Park; see that of a coroutine. When it is not over, co.Switch and Parked must follow.
+func (w *Waiter[D]) Parking(call string, opts []scheduler.WaitOption) (over bool, err error) {
+	if over, err = w.co.Parking(call, w, opts); over {
+		w.settle(err)
+	}
+	return over, err
+}
+
+// Parked is the last part of Park.
+func (w *Waiter[D]) Parked() error {
+	err := w.co.Parked()
+	w.settle(err)
+	return err
+}
+
+func (w *Waiter[D]) settle(err error) {
 	if err != nil {
 		w.Leave(w.co) // a wait that never began
-		return err
+		return
 	}
 	w.Take()
-	return nil
 }
 
 // Take ends the reservation of a waiter that has come for what was set aside; on any other it does nothing.
