@@ -52,11 +52,31 @@ func (b *fiberBody) Run() {
 	f.g = goid.Get()
 	f.s.owner.set(f.g)
 	f.s.fiber = f
-	for {
+	for s := f.s; ; {
 		f.exec()
-		if !f.s.rest(f) {
-			f.s.owner.set(0) // the runtime will give the address to another goroutine
-			return
+		if to := s.pick(f); to != f {
+			s.idle = append(s.idle, f)
+			// switchTo, written out: see Group.Begin.
+			if m := s.group.Begin(&f.ctx, &to.ctx); m == nil {
+				s.group.Switch(&f.ctx, &to.ctx)
+			} else if m.Taken {
+				m.Taken = false
+				m.Yield(struct{}{})
+			} else {
+				m.Taken = true
+				m.Next()
+			}
+			alive := s.group.End(&f.ctx)
+			if !alive || f.retired {
+				// The runtime will give the address to another goroutine; whoever goes on sets its own.
+				s.owner.set(0)
+				if alive {
+					s.group.Leave(&s.retiring.ctx)
+				}
+				return
+			}
+			s.owner.set(f.g)
+			s.fiber = f
 		}
 	}
 }

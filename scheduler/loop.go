@@ -47,23 +47,6 @@ func (s *Scheduler) rule() {
 	}
 }
 
-// rest is what a fiber does whose coroutine has ended. It returns true when it has another one to run, and false to end.
-func (s *Scheduler) rest(f *fiber) bool {
-	to := s.pick(f)
-	if to == f {
-		return true
-	}
-	s.idle = append(s.idle, f)
-	if !s.switchTo(f, to) {
-		return false
-	}
-	if f.retired {
-		s.group.Leave(&s.retiring.ctx)
-		return false
-	}
-	return true
-}
-
 // switchTo parks f and has to run. It returns when f is switched to, and false when f shall end.
 func (s *Scheduler) switchTo(f, to *fiber) bool {
 	alive := s.group.Switch(&f.ctx, &to.ctx)
