@@ -38,10 +38,9 @@ race: ## test with Go's race detector
 asan: ## test with AddressSanitizer in Go, cgo and libuv, C leaks included
 	$(call go_test,asan,-asan $(KEEP_SYMBOLS))
 
-# What tests with a seed are named: the search goes on for SIM_TIME in each of them.
-SIM_TIME ?= 1m
-sim: ## search for seeds that break an invariant, each test for SIM_TIME=1m; a failing one prints how to repeat it
-	@UVTEST_FOR=$(SIM_TIME) $(WITH) $(LIBUV) go test -count=1 -timeout=0 -run=Search ./...
+SIM_SECONDS ?= 60
+sim: ## search for seeds that break what must hold in any order, for SIM_SECONDS=60; a failing one is printed
+	@$(WITH) $(LIBUV) tools/sim.sh $(SIM_SECONDS)
 
 asymmetric: ## test the coroutines on the plain execution contexts, which are used where the fast ones do not work
 	@$(WITH) $(LIBUV) go test -count=1 -timeout=$(TIMEOUT) -tags=uvasync_asymmetric \

@@ -16,6 +16,9 @@ type Waiting interface {
 // *event.CancelledError with Token set when the token fires, or has fired. In all cases but Unpark and UnparkWith w.Leave is
 // called first. A timeout or a token after Unpark has no effect. Packages build waits of their own from it.
 func (co *Coroutine) Park(call string, w Waiting, opts ...WaitOption) error {
+	if err := co.checkSelf(call); err != nil {
+		return err
+	}
 	if over, err := co.Parking(call, w, opts); over {
 		return err
 	}
@@ -24,18 +27,17 @@ func (co *Coroutine) Park(call string, w Waiting, opts ...WaitOption) error {
 }
 
 // Parking, Switch and Parked are Park in three parts, for calls that are made often: between the user's function and the switch
-// every function costs, on the stack of everybody who waits and a mispredicted return. With over, Park would have returned err
+// every function costs, on the stack of everybody who waits and a mispredicted return. Enter must have been called. With over, Park would have returned err
 // without suspending; otherwise Switch and Parked must follow.
 func (co *Coroutine) Parking(call string, w Waiting, opts []WaitOption) (over bool, err error) {
-	if err := co.checkSelf(call); err != nil {
-		return true, err
-	}
 	wait := &co.fiber.wait
 	wait.begin(call)
 	wait.waiting = w
-	if err := CheckOptions(call, opts); err != nil {
-		wait.depart()
-		return true, err
+	if len(opts) > 0 {
+		if err := CheckOptions(call, opts); err != nil {
+			wait.depart()
+			return true, err
+		}
 	}
 	return wait.ready(opts, nil)
 }
