@@ -750,3 +750,26 @@ func TestNow_IsTheMonotonicClock(t *testing.T) {
 	require.NoError(t, l.Close())
 	assert.False(t, l.Now().Before(now))
 }
+
+func TestLoop_OnWakeComesBetweenTheWaitAndTheCallbacks(t *testing.T) {
+	l := newLoop(t)
+	var order []string
+	l.OnWake(func() { order = append(order, "wake") })
+	startTimer(t, l, ms, func() { order = append(order, "timer") })
+	for len(order) == 0 || order[len(order)-1] != "timer" {
+		tick(t, l)
+	}
+	assert.Equal(t, "wake", order[len(order)-2])
+	l.OnWake(nil)
+	n := len(order)
+	_, err := l.Tick(false)
+	require.NoError(t, err)
+	assert.Len(t, order, n)
+}
+
+func TestLoop_ElapsedNeverGoesBack(t *testing.T) {
+	l := newLoop(t)
+	from := l.Elapsed()
+	assert.Positive(t, from)
+	assert.GreaterOrEqual(t, l.Elapsed(), from)
+}
