@@ -5,6 +5,7 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/ring"
 	"github.com/uvasync/uvasync/internal/waitq"
 	"github.com/uvasync/uvasync/scheduler"
 )
@@ -31,10 +32,10 @@ type Config struct {
 type Channel[T any] struct {
 	s        *scheduler.Scheduler
 	capacity int
-	values   ring[T] // that are nobody's; oldest first
-	reason   error   // nil: open
-	timed    bool    // one of the two limits is set
-	hard     bool    // Config.Hard
+	values   ring.Ring[T] // that are nobody's; oldest first
+	reason   error        // nil: open
+	timed    bool         // one of the two limits is set
+	hard     bool         // Config.Hard
 
 	// Receivers that something is set aside for have their value in their Data: it occupies its slot until they take it.
 	//
@@ -153,7 +154,7 @@ func (c *Channel[T]) Reason() error {
 }
 
 func (c *Channel[T]) len() int {
-	n := c.values.n + c.receivers.Reserved()
+	n := c.values.Len() + c.receivers.Reserved()
 	if n == 0 && c.capacity == 0 && c.senders.Waiting() > 0 {
 		return 1 // the value of the first one stands in the slot
 	}
@@ -162,5 +163,5 @@ func (c *Channel[T]) len() int {
 
 // room reports whether there is a free slot that is nobody's. Not for capacity 0.
 func (c *Channel[T]) room() bool {
-	return c.values.n+c.receivers.Reserved()+c.senders.Reserved() < c.capacity
+	return c.values.Len()+c.receivers.Reserved()+c.senders.Reserved() < c.capacity
 }

@@ -50,15 +50,15 @@ func (c *Channel[T]) TryRecv() (v T, ok bool) {
 
 // receivable reports whether there is a value that is nobody's.
 func (c *Channel[T]) receivable() bool {
-	return c.values.n > 0 || c.capacity == 0 && c.senders.Waiting() > 0
+	return c.values.Len() > 0 || c.capacity == 0 && c.senders.Waiting() > 0
 }
 
 // take takes the oldest value; there must be one.
 func (c *Channel[T]) take() T {
-	if c.values.n == 0 {
+	if c.values.Len() == 0 {
 		return c.takeFromSender()
 	}
-	v := c.values.pop()
+	v := c.values.Pop()
 	c.taken()
 	return v
 }
@@ -140,7 +140,7 @@ func (o *receiving[T]) Departed(w *waitq.Waiter[place[T]], reserved bool) {
 		c.give(v)
 		return
 	}
-	c.values.pushFront(v)
+	c.values.PushFront(v)
 	c.waits()
 }
 

@@ -77,7 +77,7 @@ func (c *Channel[T]) sendable() bool {
 // put gives v to the receiver that has waited longest, or keeps it. There must be room.
 func (c *Channel[T]) put(v T) {
 	if c.receivers.Waiting() == 0 {
-		c.values.push(v)
+		c.values.Push(v)
 		c.exchanged()
 		return
 	}

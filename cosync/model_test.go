@@ -131,7 +131,6 @@ type world struct {
 	actors  map[string]*actor
 	real    map[string]string // holding
 	results map[string]string // outcome
-	tries   []string          // that hold by a try: released by the main coroutine itself
 }
 
 type actor struct {

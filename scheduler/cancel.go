@@ -35,7 +35,7 @@ func (co *Coroutine) cancel(err *event.CancelledError) {
 // judge finds out what cancellation is in effect, and tells whom it concerns: the reader of Done, and the wait that co is
 // in. The outermost cancellation is the one that counts; nothing reaches through a protected section.
 func (co *Coroutine) judge() {
-	effective, from := co.effective()
+	from, effective := co.effective()
 	x := co.ext.Load()
 	co.barred = effective != nil
 	if effective == nil {
@@ -56,19 +56,19 @@ func (co *Coroutine) judge() {
 }
 
 // effective returns the cancellation in effect, and the block that it is of, nil for that of the coroutine itself.
-func (co *Coroutine) effective() (err error, from *frame) {
+func (co *Coroutine) effective() (from *frame, err error) {
 	for f := co.top(); f != nil; f = f.outer {
 		if f.shield && !co.doomed {
-			return err, from
+			return from, err
 		}
 		if f.err != nil {
 			err, from = f.err, f
 		}
 	}
 	if co.asked {
-		return co.requested(), nil
+		return nil, co.requested()
 	}
-	return err, from
+	return from, err
 }
 
 // tell notes that a suspension point returns a cancellation.

@@ -82,7 +82,7 @@ func TestScheduler_GEN11_ARunWithACoroutineAsItsContextIsRefused(t *testing.T) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			ctx, cancel := context.WithCancel(co)
 			defer cancel()
-			for _, made := range []context.Context{co, ctx, context.WithValue(co, "key", 1)} {
+			for _, made := range []context.Context{co, ctx, context.WithValue(co, runKey{}, 1)} {
 				isUsage(t, scheduler.New(e.w, scheduler.Options{}).Run(made, e.sayer("no")), "Scheduler.Run", "outer run")
 			}
 			return co.Protect(func(ctx context.Context) error {
@@ -93,3 +93,5 @@ func TestScheduler_GEN11_ARunWithACoroutineAsItsContextIsRefused(t *testing.T) {
 		assert.Empty(t, e.said())
 	})
 }
+
+type runKey struct{}
