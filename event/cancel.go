@@ -89,9 +89,46 @@ func Join(errs ...error) error {
 	return &CompositeError{some}
 }
 
+// contains is errors.Is for errors of any type: comparing a struct that holds a slice in an interface panics.
+func contains(err, cause error) (is bool) {
+	defer func() { _ = recover() }()
+	return errors.Is(err, cause)
+}
+
 type causedError struct{ err, cause error }
 
-func (e *causedError) Error() string   { return e.err.Error() + " (after: " + e.cause.Error() + ")" }
+// mostCauses is how many causes the text of an error names; of more, the latest and the first.
+const mostCauses = 8
+
+// Error names the causes one after the other, latest first. A chain may have thousands.
+func (e *causedError) Error() string {
+	var causes []error
+	for e := e; e != nil; {
+		next, ok := e.cause.(*causedError)
+		if !ok {
+			causes = append(causes, e.cause)
+			break
+		}
+		causes = append(causes, next.err)
+		e = next
+	}
+	var b strings.Builder
+	b.WriteString(e.err.Error())
+	b.WriteString(" (after: ")
+	for i, cause := range causes {
+		if left := len(causes) - 1 - i; i == mostCauses-1 && left > 0 {
+			fmt.Fprintf(&b, "; and %d more; first: %v", left, causes[len(causes)-1])
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(cause.Error())
+	}
+	b.WriteString(")")
+	return b.String()
+}
+
 func (e *causedError) Unwrap() []error { return []error{e.err, e.cause} }
 
 // WithCause returns err with an earlier one behind it: it matches both, so that neither is lost (GEN-08). With one of them
@@ -100,7 +137,7 @@ func WithCause(err, cause error) error {
 	switch {
 	case err == nil:
 		return cause
-	case cause == nil || errors.Is(err, cause):
+	case cause == nil || contains(err, cause):
 		return err
 	}
 	return &causedError{err, cause}

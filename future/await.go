@@ -32,6 +32,9 @@ func (c *core) await(co *scheduler.Coroutine, opts []scheduler.WaitOption) (over
 	if err := co.Enter(call); err != nil {
 		return true, err
 	}
+	if c.scope == nil {
+		return true, nilArgument(call, "future", "make it with Go or New before it is awaited")
+	}
 	if s := c.scope.Scheduler(); s != co.Scheduler() {
 		return true, sameRun(call, s, co)
 	}

@@ -59,16 +59,18 @@ func (c *collector) enough() bool {
 // listen listens to an entry that was added, or takes note of what has become of it.
 func (c *collector) listen(e *entry) error {
 	e.collector = c
-	if f, ok := e.item.(typed); ok {
+	if f, ok := e.item.(typed); ok && f.inner() != nil {
 		return c.listenToFuture(e, f.inner())
 	}
-	if base := e.item.AsEvent(); base != nil {
-		if err := c.refuse(e.item, base); err != nil {
-			return err
-		}
-		if _, over, _ := base.Outcome(); base == c.token && !over {
-			return nil // when it happens it ends the wait as the token (AWAIT-05)
-		}
+	base := e.item.AsEvent()
+	if base == nil {
+		return &event.UsageError{Call: c.call, Problem: "an event is not made", Fix: "get it from the constructor of its type"}
+	}
+	if err := c.refuse(e.item, base); err != nil {
+		return err
+	}
+	if _, over, _ := base.Outcome(); base == c.token && !over {
+		return nil // when it happens it ends the wait as the token (AWAIT-05)
 	}
 	e.plain = &subscription{}
 	e.plain.subscribe(c.call, e.item, func(result any, err error) {

@@ -75,17 +75,25 @@ func scopeOf(call string, owner scheduler.Scoped) *scheduler.Scope {
 //
 //go:noinline
 func (f *Future[T]) Cancel(reason error) error {
-	if err := f.core.check("future: Cancel"); err != nil {
+	if err := f.check("future: Cancel"); err != nil {
 		return err
 	}
 	f.core.cancel(reason, callerPC())
 	return nil
 }
 
+// check answers whether there is a future, and the caller is on the loop.
+func (f *Future[T]) check(call string) error {
+	if f == nil {
+		return nilArgument(call, "future", "make it with Go or New")
+	}
+	return f.core.check(call)
+}
+
 // Ignore says that nobody needs to take the outcome: neither a value that is never used (FUT-11) nor an error that nobody
 // takes (FUT-12) is reported. It returns an [event.UsageError] outside of the run's loop.
 func (f *Future[T]) Ignore() error {
-	if err := f.core.check("future: Ignore"); err != nil {
+	if err := f.check("future: Ignore"); err != nil {
 		return err
 	}
 	f.core.ignore()
@@ -98,7 +106,7 @@ func (f *Future[T]) Ignore() error {
 //
 //go:noinline
 func (f *Future[T]) Dispose() error {
-	if err := f.core.check("future: Dispose"); err != nil {
+	if err := f.check("future: Dispose"); err != nil {
 		return err
 	}
 	f.core.ignore()

@@ -50,7 +50,7 @@ func Of[T any](futures ...*Future[T]) Input[int, T] {
 // OfMap makes an input of the futures in a map, with its keys.
 func OfMap[K comparable, T any](futures map[K]*Future[T]) Input[K, T] {
 	return Input[K, T]{value: typedValue[T], size: len(futures), each: func(add func(K, event.Event, error) bool) {
-		for key, f := range futures {
+		for key, f := range sorted(futures) {
 			if !add(key, item(f), nil) {
 				return
 			}
@@ -111,7 +111,7 @@ func Events(events ...event.Event) Input[int, any] {
 // EventMap makes an input of the events in a map, with its keys.
 func EventMap[K comparable](events map[K]event.Event) Input[K, any] {
 	return Input[K, any]{value: anyValue, size: len(events), each: func(add func(K, event.Event, error) bool) {
-		for key, ev := range events {
+		for key, ev := range sorted(events) {
 			if !add(key, ev, nil) {
 				return
 			}

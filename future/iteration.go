@@ -96,7 +96,7 @@ func (it *iteration) finish() {
 		it.fail(err)
 	}
 	must(it.scope.Cancel(errIterated))
-	if _, left := it.scope.Counts(); left == 0 {
+	if it.scope.Left() == nil {
 		return
 	}
 	// What was cancelled ends before ForEach returns, because it may use what belongs to the caller.
@@ -123,25 +123,14 @@ func (it *iteration) drain() error {
 
 // awaitSpawned waits for the coroutines that the calls have left behind. The error is that of the wait.
 func (it *iteration) awaitSpawned() error {
-	for left := it.spawned(); left != nil; left = it.spawned() {
+	for left := it.scope.Left(); left != nil; left = it.scope.Left() {
 		_, err := it.co.Await(left)
 		switch {
-		case left.Completed() && err != nil && err == left.Error():
+		case err == nil:
+		case left.Completed() && it.co.Err() == nil: // its own, not that of the wait
 			it.failed(nil, left, err)
-		case err != nil:
+		default:
 			return err
-		}
-	}
-	return nil
-}
-
-// spawned returns a coroutine in the scope of the iteration, or below it, that has not ended.
-func (it *iteration) spawned() *scheduler.Coroutine {
-	for _, co := range it.co.Scheduler().Coroutines() {
-		for s := co.Scope(); s != nil; s = s.Parent() {
-			if s == it.scope {
-				return co
-			}
 		}
 	}
 	return nil

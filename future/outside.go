@@ -22,6 +22,9 @@ type typed interface {
 // AsEvent returns the future as an event, and counts as a use of it (FUT-11, FUT-13). It panics with an
 // [event.UsageError] when it is called for the first time outside of the run's loop.
 func (f *Future[T]) AsEvent() *event.Base {
+	if f == nil || f.core.scope == nil {
+		return nil
+	}
 	x := f.core.more()
 	if x.outside == nil {
 		f.core.checked("future: AsEvent")
@@ -41,6 +44,9 @@ func (f *Future[T]) AsEvent() *event.Base {
 // Flags returns the flags of the event: closed once it has settled, and whether its outcome was used.
 func (f *Future[T]) Flags() event.Flags {
 	var flags event.Flags
+	if f == nil {
+		return flags
+	}
 	if x := f.core.extra; x != nil && x.outside != nil {
 		flags = x.outside.base.Flags() &^ event.FlagHidden
 	}
@@ -64,8 +70,13 @@ func (c *core) base() *event.Base {
 	return &c.extra.outside.base
 }
 
-func (f *Future[T]) inner() *core { return &f.core }
-func (f *Future[T]) boxed() any   { return f.value }
+func (f *Future[T]) inner() *core {
+	if f == nil || f.core.scope == nil {
+		return nil
+	}
+	return &f.core
+}
+func (f *Future[T]) boxed() any { return f.value }
 
 // notify tells the subscribers.
 func (o *outside) notify() {

@@ -82,6 +82,9 @@ func (r *RemoteCompleter[T]) Fail(err error) error {
 }
 
 func (r *RemoteCompleter[T]) finish(call string, value T, err error) error {
+	if r == nil || r.link == nil {
+		return nilArgument(call, "completer", "get it from NewRemote or Completer.Move")
+	}
 	// The collector may find r unused while it is in here; the right must be spent before the clean-up can look.
 	defer runtime.KeepAlive(r)
 	if !r.link.spent.CompareAndSwap(false, true) {

@@ -10,14 +10,13 @@ import (
 // frame is a stretch of a coroutine's body with a cancellation of its own: a block, a protected section, or, outermost, the
 // whole body. It is what [Coroutine.Done] is closed by.
 type frame struct {
-	outer    *frame                  // immutable
-	shield   bool                    // immutable; a protected section: what is outside of it has no effect
-	deadline time.Time               // immutable; zero: none of its own
-	err      error                   // loop goroutine only; it was cancelled
-	closed   bool                    // guarded by extras.mu; its cancellation has taken effect, or the coroutine has ended
-	done     chan struct{}           // guarded by extras.mu; nil until somebody asks
-	older    []chan struct{}         // guarded by extras.mu; of blocks in it that are over: closed with done, or used again
-	after    map[*afterFunc]struct{} // guarded by extras.mu
+	outer    *frame        // immutable
+	shield   bool          // immutable; a protected section: what is outside of it has no effect
+	deadline time.Time     // immutable; zero: none of its own
+	err      error         // loop goroutine only; it was cancelled
+	closed   bool          // guarded by extras.mu; its cancellation has taken effect, or it is over
+	done     chan struct{} // guarded by extras.mu; nil until somebody asks
+	after    afterList     // guarded by extras.mu
 }
 
 // top is the innermost frame, nil when none was needed so far. Any goroutine.
@@ -38,13 +37,14 @@ func (co *Coroutine) push(f *frame) {
 	}
 }
 
-// pop removes f, which is the innermost one, and with it what it had in effect. Who waits for Done of a block that was not
-// cancelled waits for what is around it from now on.
+// pop removes f, which is the innermost one, and with it what it had in effect. Done of a block is closed with it; contexts
+// that were made from co in a block that was not cancelled live on, and wait for what is around it.
 func (co *Coroutine) pop(f *frame) {
 	x := co.ext.Load()
 	x.mu.Lock()
 	if !f.closed && !f.shield {
-		f.visible().inherit(f)
+		f.visible().after.take(&f.after)
+		f.close(nil)
 	}
 	x.top.Store(f.outer)
 	x.mu.Unlock()
@@ -56,30 +56,6 @@ func (f *frame) visible() *frame {
 	for f = f.outer; f.shield; f = f.outer {
 	}
 	return f
-}
-
-// inherit takes over who waits for a block that is over. Channels are kept to be used again, so that their number is that of
-// nested blocks. Guarded by extras.mu.
-func (f *frame) inherit(in *frame) {
-	f.older = append(f.older, in.older...)
-	switch {
-	case in.done == nil:
-	case f.done == nil:
-		f.done = in.done
-	default:
-		f.older = append(f.older, in.done)
-	}
-	for a := range in.after {
-		f.wait(a)
-	}
-}
-
-func (f *frame) wait(a *afterFunc) {
-	if f.after == nil {
-		f.after = map[*afterFunc]struct{}{}
-	}
-	f.after[a] = struct{}{}
-	a.frame = f
 }
 
 // innermost returns the innermost frame, which is that of the whole body outside of blocks. Any goroutine.
@@ -120,13 +96,10 @@ func (f *frame) close(after []func()) []func() {
 	if f.done != nil {
 		close(f.done)
 	}
-	for _, done := range f.older {
-		close(done)
-	}
-	for a := range f.after {
+	for a := f.after.first; a != nil; a = f.after.first {
+		f.after.remove(a)
 		after = append(after, a.fn)
 	}
-	f.older, f.after = nil, nil
 	return after
 }
 

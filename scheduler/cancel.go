@@ -37,7 +37,7 @@ func (co *Coroutine) cancel(err *event.CancelledError) {
 func (co *Coroutine) judge() {
 	from, effective := co.effective()
 	x := co.ext.Load()
-	co.barred = effective != nil
+	co.barred = effective != nil || co.doomed
 	if effective == nil {
 		x.verdict.Store(nil)
 		return

@@ -32,7 +32,7 @@ func (co *Coroutine) verdict() *verdict {
 }
 
 // Done is closed when Err becomes other than nil, which it does at the latest when co has ended. Asked for by co in a block,
-// it is that of the block as long as the block lasts. Other goroutines get that of the whole body, because a block may end
+// it is that of the block, and closed with it, whatever the end. Other goroutines get that of the whole body, because a block may end
 // between their look at Done and their look at Err; contexts that they make from co are cancelled with the block all the same.
 // The channel is made when somebody asks. Any goroutine.
 func (co *Coroutine) Done() <-chan struct{} {
@@ -44,26 +44,13 @@ func (co *Coroutine) Done() <-chan struct{} {
 		f = f.whole()
 	}
 	if f.done == nil {
-		f.done = f.channel()
+		f.done = make(chan struct{})
 		if x.isClosed(co, f) {
 			f.closed = true
 			close(f.done)
 		}
 	}
 	return f.done
-}
-
-// channel makes one, or takes one over from a block that is over.
-func (f *frame) channel() chan struct{} {
-	if f.outer != nil {
-		out := f.visible()
-		if last := len(out.older) - 1; last >= 0 {
-			done := out.older[last]
-			out.older = out.older[:last]
-			return done
-		}
-	}
-	return make(chan struct{})
 }
 
 // isClosed reports whether the time of f has come. The frame of the whole body may be younger than the cancellation. Guarded by
@@ -99,12 +86,6 @@ func (co *Coroutine) Deadline() (deadline time.Time, ok bool) {
 	return deadline, ok
 }
 
-// afterFunc is one function that waits for a frame.
-type afterFunc struct {
-	fn    func()
-	frame *frame // guarded by extras.mu
-}
-
 // AfterFunc has fn called once Done is closed; stop makes it not be called and reports whether it did. It is what package
 // context uses instead of a goroutine that waits for Done, so that contexts made from co cost nothing while they live. fn runs
 // on the loop, while Err is what closed Done: it must be short, and start a goroutine for anything else, as
@@ -119,9 +100,7 @@ func (co *Coroutine) AfterFunc(fn func()) (stop func() bool) {
 	return func() bool {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		_, waiting := a.frame.after[a]
-		delete(a.frame.after, a)
-		return waiting
+		return a.list != nil && a.list.remove(a)
 	}
 }
 
@@ -136,7 +115,7 @@ func (x *extras) await(co *Coroutine, a *afterFunc) bool {
 	if x.isClosed(co, f) {
 		return false
 	}
-	f.wait(a)
+	f.after.push(a)
 	return true
 }
 

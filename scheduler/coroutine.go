@@ -163,6 +163,9 @@ func (co *Coroutine) SetResult(v any) { co.extra().result = v }
 
 // AsEvent returns the event that completes with the coroutine.
 func (co *Coroutine) AsEvent() *event.Base {
+	if co == nil {
+		return nil
+	}
 	x := co.extra()
 	if x.base == nil {
 		x.base = &event.Base{}
@@ -173,6 +176,9 @@ func (co *Coroutine) AsEvent() *event.Base {
 
 // Flags returns the flags of the event.
 func (co *Coroutine) Flags() event.Flags {
+	if co == nil {
+		return 0
+	}
 	if x := co.ext.Load(); x != nil && x.base != nil {
 		return x.base.Flags()
 	}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/uvasync/uvasync/event"
@@ -109,7 +110,7 @@ func (s *Scheduler) deadlocked() {
 	s.deadlocks++
 	err := &DeadlockError{Waiting: len(waiting), Report: s.report(waiting)}
 	s.failure = event.WithCause(err, s.failure) // DEAD-08
-	s.opts.Logger.Error(err.Error(), "run", s.name)
+	s.log(slog.LevelError, err.Error())
 	cancelled := &event.CancelledError{Reason: err}
 	for _, co := range waiting {
 		co.cancel(cancelled)

@@ -1,7 +1,9 @@
 package scheduler
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"strings"
 
@@ -70,10 +72,18 @@ func (sc *Scope) handler() func(*Scope, *Coroutine, error) error {
 func (s *Scheduler) failed(co *Coroutine, err error) {
 	if co != nil && (co != s.mainCo || isPanic(err)) {
 		failure := &FailureError{Coroutine: co.Name(), Started: co.SpawnLocation(), Err: err}
-		s.opts.Logger.Error(failure.Report(), "run", s.name)
+		s.log(slog.LevelError, failure.Report())
 		err = failure
 	}
 	s.Fail(err)
+}
+
+// log tells the logger, which is somebody else's code.
+func (s *Scheduler) log(level slog.Level, text string, args ...any) {
+	s.call(func() error {
+		s.opts.Logger.Log(context.Background(), level, text, append([]any{"run", s.name}, args...)...)
+		return nil
+	})
 }
 
 func isPanic(err error) bool {

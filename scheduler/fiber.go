@@ -125,7 +125,7 @@ func (f *fiber) ended() {
 		f.wait.drop()
 	}
 	f.refused, f.luck = 0, 0
-	co.state = suspended
+	co.state = completed // for those who are told of its end, too
 	if !f.s.observed {
 		f.co = nil
 		f.s.finish(co, err)
@@ -135,7 +135,7 @@ func (f *fiber) ended() {
 		f.co = nil
 		f.s.finish(co, err)
 	}()
-	f.leave(co)
+	f.observeLeave(co)
 }
 
 // aborted is what a body ends with that did not return.

@@ -26,9 +26,11 @@ func (sc *Scope) Own(o *Owned, thing Belonging) {
 	if sc == nil || sc.s.ended {
 		return
 	}
-	reason := sc.reason
+	reason, s := sc.reason, sc.s
 	for sc.done {
-		sc = sc.parent
+		if sc = sc.parent; sc == nil {
+			sc = s.main // a root that is over
+		}
 	}
 	o.scope, o.thing = sc, thing
 	o.next = sc.owned

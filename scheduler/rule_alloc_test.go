@@ -18,8 +18,8 @@ func allocatesNothing(t *testing.T, name string, fn func()) {
 }
 
 func TestCoroutine_WaitsAllocateNothing(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
+	if sanitized {
+		t.Skip("sanitizers allocate")
 	}
 	each(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
@@ -82,8 +82,8 @@ func TestCoroutine_WaitsAllocateNothing(t *testing.T) {
 }
 
 func TestCoroutine_CancelledSuspensionPointsAllocateNothing(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
+	if sanitized {
+		t.Skip("sanitizers allocate")
 	}
 	each(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {

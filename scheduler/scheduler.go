@@ -44,7 +44,7 @@ type Scheduler struct {
 
 	main   *Scope
 	mainCo *Coroutine
-	roots  []*Scope // beside main
+	roots  scopeList // main, and those beside it
 	lastID uint64
 	active int // coroutines that the run waits for
 	total  int
@@ -118,7 +118,7 @@ func (s *Scheduler) Current() *Coroutine {
 // Coroutines lists all coroutines that have not ended, the hidden ones too, in the order of their ids. The loop only.
 func (s *Scheduler) Coroutines() []*Coroutine {
 	list := make([]*Coroutine, 0, s.total)
-	for _, root := range s.allRoots() {
+	for root := range s.eachRoot {
 		root.each(func(sc *Scope) { list = append(list, sc.coroutines...) })
 	}
 	slices.SortFunc(list, byID)
@@ -182,14 +182,14 @@ func (s *Scheduler) loop() {
 
 // conclude ends the scopes: what belongs to them is closed, and failures that nobody saw are told.
 func (s *Scheduler) conclude() {
-	for _, root := range s.allRoots() {
+	for root := range s.eachRoot {
 		root.each(func(sc *Scope) {
 			sc.closed = true
 			sc.complete()
 		})
 	}
 	s.stage = stageUnwind // nothing is left to be shut down
-	for _, root := range s.allRoots() {
+	for root := range s.eachRoot {
 		root.each(func(sc *Scope) {
 			if sc.reason == nil {
 				sc.reason = &event.CancelledError{Reason: ErrRunOver}

@@ -10,34 +10,60 @@ import (
 // Scope owns coroutines and other things: it is where their failures go, and cancelling it cancels them. Scopes form a tree
 // below the main scope of the run. The loop only. Package scope builds on it what users see.
 type Scope struct {
-	s           *Scheduler // immutable
-	parent      *Scope     // immutable; nil: a root
-	first, last *Scope     // children
-	prev, next  *Scope     // siblings
-	coroutines  []*Coroutine
-	owned       *Owned // newest first
-	values      Values
-	onError     func(sc *Scope, co *Coroutine, err error) error
-	reason      *event.CancelledError // why it was cancelled
-	closed      bool                  // takes no more coroutines
-	done        bool                  // complete, and out of the tree
-	cleanup     bool                  // of finally handlers: not cancelled with its parent, gone when it is empty
-	active      int                   // of coroutines
+	s          *Scheduler // immutable
+	parent     *Scope     // immutable; nil: a root
+	children   scopeList
+	prev, next *Scope // siblings
+	coroutines []*Coroutine
+	owned      *Owned // newest first
+	values     Values
+	onError    func(sc *Scope, co *Coroutine, err error) error
+	reason     *event.CancelledError // why it was cancelled
+	closed     bool                  // takes no more coroutines
+	done       bool                  // complete, and out of the tree
+	cleanup    bool                  // of finally handlers: not cancelled with its parent, gone when it is empty
+	active     int                   // of coroutines
+}
+
+// scopeList is the scopes below one, or the roots of a run.
+type scopeList struct{ first, last *Scope }
+
+func (l *scopeList) push(sc *Scope) {
+	sc.prev = l.last
+	if l.last == nil {
+		l.first = sc
+	} else {
+		l.last.next = sc
+	}
+	l.last = sc
+}
+
+func (l *scopeList) remove(sc *Scope) {
+	if sc.prev == nil {
+		l.first = sc.next
+	} else {
+		sc.prev.next = sc.next
+	}
+	if sc.next == nil {
+		l.last = sc.prev
+	} else {
+		sc.next.prev = sc.prev
+	}
+	sc.prev, sc.next = nil, nil
+}
+
+// siblings is the list that sc stands in.
+func (sc *Scope) siblings() *scopeList {
+	if sc.parent == nil {
+		return &sc.s.roots
+	}
+	return &sc.parent.children
 }
 
 func newScope(s *Scheduler, parent *Scope) *Scope {
 	sc := &Scope{s: s, parent: parent}
 	sc.values.owner = sc
-	if parent == nil {
-		return sc
-	}
-	sc.prev = parent.last
-	if parent.last == nil {
-		parent.first = sc
-	} else {
-		parent.last.next = sc
-	}
-	parent.last = sc
+	sc.siblings().push(sc)
 	return sc
 }
 
@@ -65,16 +91,19 @@ func (s *Scheduler) NewRoot() (*Scope, error) {
 	if s.main.closed {
 		return nil, s.main.noSpawn(call)
 	}
-	sc := newScope(s, nil)
-	s.roots = append(s.roots, sc)
-	return sc, nil
+	return newScope(s, nil), nil
 }
 
 // Scope returns sc itself.
 func (sc *Scope) Scope() *Scope { return sc }
 
-// Scheduler returns the scheduler of the run. Any goroutine.
-func (sc *Scope) Scheduler() *Scheduler { return sc.s }
+// Scheduler returns the scheduler of the run; nil for a nil scope. Any goroutine.
+func (sc *Scope) Scheduler() *Scheduler {
+	if sc == nil {
+		return nil
+	}
+	return sc.s
+}
 
 // Parent returns the scope around it; nil for a root.
 func (sc *Scope) Parent() *Scope { return sc.parent }
@@ -131,27 +160,14 @@ func (sc *Scope) remove(co *Coroutine) {
 }
 
 // leaveIfDone completes a scope that nothing can happen in any more, and takes it out of the tree: one that is cancelled, or of
-// finally handlers, and empty. Its parent may be done by that too.
+// finally handlers, and empty. Its parent may be done by that too. The main scope stays.
 func (sc *Scope) leaveIfDone() {
-	for ; sc.parent != nil && !sc.done && (sc.closed || sc.cleanup) && len(sc.coroutines) == 0 && sc.first == nil; sc = sc.parent {
+	for sc != nil && sc != sc.s.main && !sc.done && (sc.closed || sc.cleanup) && len(sc.coroutines) == 0 && sc.children.first == nil {
 		sc.done, sc.closed = true, true
 		sc.complete()
-		sc.detach()
+		sc.siblings().remove(sc)
+		sc = sc.parent
 	}
-}
-
-func (sc *Scope) detach() {
-	if sc.prev == nil {
-		sc.parent.first = sc.next
-	} else {
-		sc.prev.next = sc.next
-	}
-	if sc.next == nil {
-		sc.parent.last = sc.prev
-	} else {
-		sc.next.prev = sc.prev
-	}
-	sc.prev, sc.next = nil, nil
 }
 
 // Cancel cancels the scope and everything in it: what it owns is closed, child scopes come first, then its own coroutines
@@ -177,7 +193,7 @@ func (sc *Scope) cancel(reason error) {
 	sc.reason = &event.CancelledError{Reason: reason}
 	sc.closeOwned(sc.reason)
 	// A scope may have thousands of children, and a coroutine that is told may change the lists.
-	for c := sc.first; c != nil; {
+	for c := sc.children.first; c != nil; {
 		next := c.next
 		if !c.cleanup {
 			c.cancel(reason)
@@ -199,9 +215,22 @@ func (sc *Scope) snapshot() []*Coroutine {
 
 func byID(a, b *Coroutine) int { return cmp.Compare(a.id, b.id) }
 
+// Left returns a coroutine in the scope, or in one below it, that has not ended; nil when there is none.
+func (sc *Scope) Left() *Coroutine {
+	if n := len(sc.coroutines); n > 0 {
+		return sc.coroutines[n-1]
+	}
+	for c := sc.children.first; c != nil; c = c.next {
+		if co := c.Left(); co != nil {
+			return co
+		}
+	}
+	return nil
+}
+
 // each calls fn for sc and all scopes below it.
 func (sc *Scope) each(fn func(*Scope)) {
-	for c := sc.first; c != nil; {
+	for c := sc.children.first; c != nil; {
 		next := c.next
 		c.each(fn)
 		c = next

@@ -65,7 +65,7 @@ func (s *Scheduler) shutdown(reason error) {
 			s.failure = event.WithCause(err, s.failure)
 		}
 	}
-	for _, root := range s.allRoots() {
+	for root := range s.eachRoot {
 		root.cancel(reason)
 	}
 	if s.opts.Grace < 0 {
@@ -73,7 +73,16 @@ func (s *Scheduler) shutdown(reason error) {
 	}
 }
 
-func (s *Scheduler) allRoots() []*Scope { return append([]*Scope{s.main}, s.roots...) }
+// eachRoot yields the main scope and those beside it; the one that it yields may leave the list.
+func (s *Scheduler) eachRoot(yield func(*Scope) bool) {
+	for sc := s.roots.first; sc != nil; {
+		next := sc.next
+		if !yield(sc) {
+			return
+		}
+		sc = next
+	}
+}
 
 // unwindAll is stage 2.
 func (s *Scheduler) unwindAll() {
@@ -92,7 +101,7 @@ func (s *Scheduler) unwindAll() {
 		}
 		co.judge()
 	}
-	for _, root := range s.allRoots() {
+	for root := range s.eachRoot {
 		root.each(func(sc *Scope) { sc.closed = true })
 	}
 	if len(late.Coroutines) > 0 {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"fmt"
 	"runtime"
 	"unsafe"
 
@@ -126,6 +127,9 @@ func (sc *Scope) spawnWith(call string, fn func(co *Coroutine) error, o *SpawnOp
 			return nil, err
 		}
 		if provided != nil {
+			if provided.s != sc.s {
+				return nil, usage(call, fmt.Sprintf("the strategy provided a scope of another run than %s: of %s", sc.s.name, provided.s.name), "provide one of the run that spawns")
+			}
 			sc = provided
 		}
 	}
@@ -183,6 +187,9 @@ func codeOf(fn func(*Coroutine) error) uintptr { return **(**uintptr)(unsafe.Poi
 func newHidden(s *Scheduler, sc *Scope, fn func(*Coroutine) error, hidden bool) *Coroutine {
 	s.lastID++
 	co := &Coroutine{scope: sc, fn: fn, entry: codeOf(fn), id: s.lastID, hidden: hidden}
+	if s.stage == stageUnwind { // whatever begins now is unwound at its first suspension (CANC-18)
+		co.doomed, co.barred = true, true
+	}
 	sc.add(co)
 	return co
 }

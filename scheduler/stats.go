@@ -1,6 +1,9 @@
 package scheduler
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // Stats are figures about a run at one moment.
 type Stats struct {
@@ -29,6 +32,6 @@ func (s *Scheduler) slowTurn() {
 	spent := s.reactor.Elapsed() - s.sliceFrom
 	s.stats.LongestTurn = max(s.stats.LongestTurn, spent)
 	if s.opts.SlowTurn > 0 && spent > s.opts.SlowTurn {
-		s.opts.Logger.Warn("a turn took long", "run", s.name, "took", spent, "resumed", s.opts.Budget-s.left, "ready", s.ready.Len())
+		s.log(slog.LevelWarn, "a turn took long", "took", spent, "resumed", s.opts.Budget-s.left, "ready", s.ready.Len())
 	}
 }

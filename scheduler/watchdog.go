@@ -60,6 +60,7 @@ func (s *Scheduler) wake() {
 
 // tellLate logs who holds the loop. The culprit's stack is that of the coroutine's body which is not in state [coroutine].
 func (s *Scheduler) tellLate(held time.Duration) {
+	defer func() { _ = recover() }() // the logger is somebody else's, and must not end the process here
 	name, started := "a callback of the loop", ""
 	if co := s.shown.Load(); co != nil {
 		name, started = co.Name(), co.SpawnLocation()

@@ -1,6 +1,10 @@
 package coro
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+	"runtime/debug"
+)
 
 // Group is the contexts of one run. The goroutine that made it is its root context. Everything about a group is for
 // whichever of its contexts is running.
@@ -78,6 +82,9 @@ type gone struct{}
 
 // over is what follows the body.
 func (c *Context) over() {
+	if r := recover(); r != nil {
+		crash(r)
+	}
 	if !c.inside {
 		c.end()
 		return
@@ -88,6 +95,13 @@ func (c *Context) over() {
 		panic(gone{})
 	}()
 	c.body.Exited()
+}
+
+// crash ends the process: a body must not panic, and iter.Pull would carry it to whoever it is that is parked there.
+func crash(r any) {
+	text := fmt.Sprintf("bug: coro: the body of a context panicked: %v\n\n%s", r, debug.Stack())
+	go func() { panic(text) }()
+	select {}
 }
 
 // end takes c out of the group's list.

@@ -1,0 +1,5 @@
+//go:build !race && !asan
+
+package scheduler_test
+
+const sanitized = false
