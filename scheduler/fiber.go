@@ -29,6 +29,7 @@ type fiber struct {
 	labels   uint64  // with Options.PprofLabels: the id of the coroutine whose labels are set
 	traced   *trace.Region
 	wait     wait
+	_        [32]byte // makes it whole cache lines
 }
 
 func (s *Scheduler) newFiber(co *Coroutine) *fiber {

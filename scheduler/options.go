@@ -3,6 +3,7 @@ package scheduler
 import (
 	"cmp"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -20,7 +21,8 @@ type Options struct {
 	Budget int
 	// Slice is how long coroutines may run between two looks at the event loop, about; 0 means 1 ms.
 	Slice time.Duration
-	// Luck is how many operations of a coroutine may complete without suspending, in a row, before it yields; 0 means 128.
+	// Luck is how many operations of a coroutine may complete without suspending, in a row, before it yields; 0 means 128,
+	// the most is 32767.
 	Luck int
 	// Watchdog is how long a coroutine may run without suspending before the Logger is told, with the stacks of the
 	// process; 0 means 1 s, a negative value never. Without a Logger there is no watchdog.
@@ -50,7 +52,7 @@ type SwitchHandlers struct {
 func (o *Options) fill() {
 	o.Budget = cmp.Or(o.Budget, 1024)
 	o.Slice = cmp.Or(o.Slice, time.Millisecond)
-	o.Luck = cmp.Or(o.Luck, 128)
+	o.Luck = min(cmp.Or(o.Luck, 128), math.MaxInt16)
 	o.Grace = cmp.Or(o.Grace, 5*time.Second)
 	o.Watchdog = cmp.Or(o.Watchdog, time.Second)
 	if o.Logger == nil {

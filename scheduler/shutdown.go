@@ -120,9 +120,6 @@ func (s *Scheduler) whereabouts(co *Coroutine) string {
 	return text
 }
 
-// unwinds reports whether a suspension point of co ends it.
-func (s *Scheduler) unwinds(co *Coroutine) bool { return co.doomed }
-
 // unwound is what a coroutine ends with that was unwound.
 func (s *Scheduler) unwound(co *Coroutine) error {
 	return event.WithCause(&event.CancelledError{Reason: errUnwound}, co.requested())

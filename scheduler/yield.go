@@ -95,13 +95,13 @@ func (f *fiber) rest() {
 
 // refuse is what a suspension point answers while something in effect is cancelled. Stage 2 of a shutdown unwinds co here.
 func (co *Coroutine) refuse() error {
-	if co.scope.s.unwinds(co) {
+	if co.doomed {
 		co.unwind()
 	}
 	f := co.fiber
 	if f.refused++; f.refused > refusals {
 		f.rest()
-		if co.scope.s.unwinds(co) {
+		if co.doomed {
 			co.unwind()
 		}
 	}
