@@ -97,7 +97,7 @@ func TestRun_SHUT03_NamesWhoDidNotEndInTime(t *testing.T) {
 	var late *uvasync.ShutdownError
 	require.ErrorAs(t, err, &late)
 	require.Len(t, late.Coroutines, 1)
-	assert.Contains(t, late.Coroutines[0], "stubborn, waits for Delay 1h0m0s at github.com/uvasync/uvasync_test.TestRun_SHUT03")
+	assert.Contains(t, late.Coroutines[0], `coroutine 2 "stubborn", waits for Delay 1h0m0s at github.com/uvasync/uvasync_test.TestRun_SHUT03`)
 	assert.ErrorContains(t, err, "boom")
 	assert.True(t, unwound)
 }
@@ -179,5 +179,5 @@ func TestRun_OptionsReachTheScheduler(t *testing.T) {
 	var f *uvasync.FailureError
 	require.ErrorAs(t, err, &f)
 	assert.Contains(t, f.Started, "run_test.go:")
-	assert.True(t, strings.Contains(b.String(), "run=mine") && strings.Contains(b.String(), "worker failed"), b.String())
+	assert.True(t, strings.Contains(b.String(), "run=mine") && strings.Contains(b.String(), `worker\" failed`), b.String())
 }

@@ -34,7 +34,11 @@ const (
 
 // closedError is the answer to a call on a closed channel.
 func (c *Channel[T]) closedError(call string) error {
-	return &event.ClosedError{Call: call, What: c.brief(), Reason: c.reason}
+	fix := "nothing more will come: stop receiving"
+	if call == callSend {
+		fix = "nobody will receive: stop sending"
+	}
+	return &event.ClosedError{Call: call, What: c.brief(), Reason: c.reason, Fix: fix}
 }
 
 // failed returns the error of a wait that ended with err. When the coroutine was cancelled together with the channel, by

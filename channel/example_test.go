@@ -78,3 +78,40 @@ func ExampleSelect() {
 	// closing
 	// ended: <nil>
 }
+
+// A pipeline that stops early: who has enough closes the channel, and who sends takes that for the end of its work.
+func Example_earlyStop() {
+	run(func(co *scheduler.Coroutine) error {
+		numbers, err := channel.New[int](co, 1)
+		if err != nil {
+			return err
+		}
+		_, err = co.Spawn(func(co *scheduler.Coroutine) error {
+			for n := 0; ; n++ {
+				if err := numbers.Send(co, n); errors.Is(err, channel.ErrCloseCalled) {
+					return nil
+				} else if err != nil {
+					return err
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		for n, err := range numbers.All(co) {
+			if err != nil {
+				return err
+			}
+			fmt.Println(n)
+			if n == 2 {
+				numbers.Close()
+				break
+			}
+		}
+		return nil
+	})
+	// Output:
+	// 0
+	// 1
+	// 2
+}

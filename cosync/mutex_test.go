@@ -19,7 +19,7 @@ func TestMutex_LockingAgainIsRefusedInsteadOfADeadlock(t *testing.T) {
 		require.NoError(t, m.Lock(co))
 		err := m.Lock(co)
 		assert.ErrorIs(t, err, event.ErrUsage)
-		assert.ErrorContains(t, err, "cosync: Mutex.Lock: coroutine 1 holds the mutex already")
+		assert.ErrorContains(t, err, `cosync: Mutex.Lock: coroutine 1 "main" holds the mutex already`)
 		assert.False(t, m.TryLock(co))
 		assert.Equal(t, cosync.MutexStats{Holder: co}, m.Stats())
 		m.Unlock()

@@ -108,7 +108,7 @@ func TestOnce_DoWithinDoIsRefusedInsteadOfADeadlock(t *testing.T) {
 		var o cosync.Once
 		err := o.Do(co, func(co *coroutine) error { return o.Do(co, nothing) })
 		assert.ErrorIs(t, err, event.ErrUsage)
-		assert.ErrorContains(t, err, "coroutine 1 is doing the work already")
+		assert.ErrorContains(t, err, `coroutine 1 "main" is doing the work already`)
 		assert.ErrorIs(t, o.Do(co, nil), event.ErrInvalidArgument)
 		assert.False(t, o.Done())
 	})

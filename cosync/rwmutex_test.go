@@ -119,7 +119,7 @@ func TestRWMutex_LockingAgainIsRefused(t *testing.T) {
 		assert.ErrorIs(t, m.Lock(co), event.ErrUsage)
 		assert.False(t, m.TryRLock(co))
 		assert.False(t, m.TryLock(co))
-		refused(t, m.Unlock, "cosync: RWMutex.Unlock: the caller does not hold it for writing: read-write mutex, held for reading by coroutine 1; ")
+		refused(t, m.Unlock, `cosync: RWMutex.Unlock: the caller does not hold it for writing: read-write mutex, held for reading by coroutine 1 "main"; `)
 		m.RUnlock()
 		require.NoError(t, m.Lock(co))
 		assert.ErrorIs(t, m.RLock(co), event.ErrUsage)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -72,11 +73,12 @@ func (e *CompositeError) Error() string {
 // Unwrap returns the failures.
 func (e *CompositeError) Unwrap() []error { return e.Errors }
 
-// Join returns nil for no error, the error itself for one, and a [CompositeError] for several; nil ones do not count.
+// Join returns nil for no error, the error itself for one, and a [CompositeError] for several. Nil ones do not count, nor do
+// those that an earlier one has in its chain.
 func Join(errs ...error) error {
 	var some []error
 	for _, err := range errs {
-		if err != nil {
+		if err != nil && !slices.ContainsFunc(some, func(earlier error) bool { return contains(earlier, err) }) {
 			some = append(some, err)
 		}
 	}

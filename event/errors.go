@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,10 +48,11 @@ type ClosedError struct {
 	Call   string // the call with its package: "event: Start"
 	What   string // what is closed, as its Info describes it
 	Reason error  // why it was closed; nil when it was simply closed
+	Fix    string // what to do instead; empty: make a new one
 }
 
 func (e *ClosedError) Error() string {
-	text := e.Call + ": " + strings.TrimSuffix(e.What, ", closed") + " is closed; make a new one"
+	text := e.Call + ": " + strings.TrimSuffix(e.What, ", closed") + " is closed; " + cmp.Or(e.Fix, "make a new one")
 	if e.Reason != nil {
 		text += ": " + e.Reason.Error()
 	}
@@ -97,17 +99,3 @@ func (e *InvalidArgumentError) Error() string {
 
 // Is reports whether target is [ErrInvalidArgument].
 func (e *InvalidArgumentError) Is(target error) bool { return target == ErrInvalidArgument }
-
-// PanicError is a panic in user code, carried to where it can be handled.
-type PanicError struct {
-	Value any    // what panic was called with
-	Stack []byte // the stack of the goroutine that panicked, at the panic
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("event: user code panicked: %v", e.Value) }
-
-// Unwrap returns the value of the panic when it is an error, else nil.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}

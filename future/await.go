@@ -6,6 +6,9 @@ import "github.com/uvasync/uvasync/scheduler"
 // any number of times (AWAIT-01). opts bound the wait: scheduler.Timeout, scheduler.Token; a future that has settled
 // wins over both (AWAIT-03).
 //
+// Who gives up, by a timeout, a token or a cancellation, has not taken an error that comes later: it is reported when the
+// scope completes (FUT-12). Ignore or Dispose the future then.
+//
 // Errors: the one that the future has settled with; [event.CancelledError] when co is cancelled meanwhile or the token
 // fires; [event.ErrTimeout]; [event.InvalidArgumentError] for an illegal option; [event.UsageError] when co is not the
 // calling coroutine, or is one of another run (GEN-11). The value is the zero value then.

@@ -21,11 +21,15 @@ var (
 type UnhandledError struct {
 	CreatedAt string // file:line of the call that made the future
 	Err       error  // the outcome
+	GivenUp   bool   // somebody awaited it, and left before it came: a timeout, a token, a cancellation
 }
 
 func (e *UnhandledError) Error() string {
-	return "future: nobody took the error of the future created at " + e.CreatedAt +
-		"; await it, Catch it, or Ignore it: " + e.Err.Error()
+	fix := "; await it, Catch it, or Ignore it: "
+	if e.GivenUp {
+		fix = " (who awaited it gave up before); Ignore or Dispose it then: "
+	}
+	return "future: nobody took the error of the future created at " + e.CreatedAt + fix + e.Err.Error()
 }
 
 // Unwrap returns the outcome.

@@ -89,7 +89,7 @@ func (b *belonging) ScopeDone() error {
 	c.observe()
 	switch {
 	case lost:
-		return &UnhandledError{CreatedAt: location(c.created), Err: c.extra.err}
+		return &UnhandledError{CreatedAt: location(c.created), Err: c.extra.err, GivenUp: c.has(isUsed)}
 	case unused:
 		c.scope.Scheduler().Logger().Warn("future: never used", slog.String("created", location(c.created)))
 	}

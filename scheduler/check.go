@@ -30,7 +30,7 @@ func (s *Scheduler) foreign(call string) error {
 		return usage(call, s.name+" is not running", "call it within Run")
 	}
 	return usage(call, "it was called from another goroutine than that of "+s.name,
-		"send it to the loop with Post, or complete a future that a coroutine awaits")
+		"send it to the loop with Scheduler.Post or an External, or complete a remote future that a coroutine awaits")
 }
 
 // Enter is what every suspending call does first. It returns a *event.UsageError for a coroutine that is nil, has ended or
@@ -68,7 +68,7 @@ func (co *Coroutine) misuse(call string) error {
 	if co.scope.s.Current() == nil {
 		return usage(call, "it was called from a callback of the loop, which cannot suspend", "spawn a coroutine there")
 	}
-	return usage(call, fmt.Sprintf("%s was called with the coroutine of another body: %s", co.scope.s.Current().Name(), co.Name()), fix)
+	return usage(call, fmt.Sprintf("it was called in %s with the coroutine of another body: %s", co.scope.s.Current().title(), co.title()), fix+", not that of a function around it")
 }
 
 // sameRun answers GEN-11 for coroutine co and something of s.

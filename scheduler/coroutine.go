@@ -106,6 +106,14 @@ func (co *Coroutine) Name() string {
 	return fmt.Sprint("coroutine ", co.id)
 }
 
+// title is the name with the id, for reports, where names may meet.
+func (co *Coroutine) title() string {
+	if x := co.ext.Load(); x != nil && x.name != "" {
+		return fmt.Sprintf("coroutine %d %q", co.id, x.name)
+	}
+	return co.Name()
+}
+
 // Started reports whether the body has begun.
 func (co *Coroutine) Started() bool { return co.begun }
 
@@ -186,7 +194,7 @@ func (co *Coroutine) Flags() event.Flags {
 }
 
 // Info describes co for people: name and state. The loop only.
-func (co *Coroutine) Info() string { return co.Name() + ", " + co.state.String() }
+func (co *Coroutine) Info() string { return co.title() + ", " + co.state.String() }
 
 // coroutineKind is the [event.Kind] of a coroutine.
 type coroutineKind Coroutine

@@ -135,7 +135,7 @@ func (s *Scheduler) report(waiting []*Coroutine) string {
 			fmt.Fprintf(&b, "\n  and %d more\n", len(waiting)-most)
 			break
 		}
-		fmt.Fprintf(&b, "\n  %s\n    waits for  %s\n", co.Name(), co.WaitsFor())
+		fmt.Fprintf(&b, "\n  %s\n    waits for  %s\n", co.title(), co.WaitsFor())
 		if where := co.SuspendLocation(); where != "" {
 			fmt.Fprintf(&b, "    at         %s\n", where)
 		}

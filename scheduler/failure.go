@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -28,9 +29,9 @@ func (e *FailureError) Unwrap() error { return e.Err }
 func (e *FailureError) Report() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s failed\n  started  %s\n  error    %v\n", e.Coroutine, e.Started, e.Err)
-	if p, ok := e.Err.(*event.PanicError); ok {
-		b.WriteString("\n")
-		b.Write(p.Stack)
+	var p *event.PanicError
+	if errors.As(e.Err, &p) {
+		b.WriteString("\n" + p.Trace())
 	}
 	return b.String()
 }
@@ -71,7 +72,7 @@ func (sc *Scope) handler() func(*Scope, *Coroutine, error) error {
 // failed is the failure of co at the root: the run ends.
 func (s *Scheduler) failed(co *Coroutine, err error) {
 	if co != nil && (co != s.mainCo || isPanic(err)) {
-		failure := &FailureError{Coroutine: co.Name(), Started: co.SpawnLocation(), Err: err}
+		failure := &FailureError{Coroutine: co.title(), Started: co.SpawnLocation(), Err: err}
 		s.log(slog.LevelError, failure.Report())
 		err = failure
 	}

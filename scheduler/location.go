@@ -59,7 +59,7 @@ func (co *Coroutine) Stack() []runtime.Frame {
 	for {
 		frame, more := frames.Next()
 		outside = outside || !ours(frame)
-		if outside && frame.Function == "github.com/uvasync/uvasync/scheduler.(*fiber).exec" {
+		if outside && strings.HasSuffix(frame.Function, "/scheduler.(*fiber).exec") {
 			return list
 		}
 		if outside {
@@ -108,16 +108,20 @@ func at(f runtime.Frame) string {
 	return fmt.Sprintf("%s (%s:%d)", f.Function, f.File, f.Line)
 }
 
-const modulePath = "github.com/uvasync/uvasync"
+// root is the folder of this library's sources, as the compiler noted it.
+var root = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return strings.TrimSuffix(file, "scheduler/location.go")
+}()
 
-// ours reports whether a frame is of this library, and not of its tests or programs.
+// ours reports whether a frame is of this library, and not of its tests or programs. The file tells, because a generic
+// function that was inlined has the caller's package in its name.
 func ours(f runtime.Frame) bool {
-	rest, ok := strings.CutPrefix(f.Function, modulePath)
+	rest, ok := strings.CutPrefix(f.File, root)
 	if !ok {
 		return strings.HasPrefix(f.Function, "iter.") || strings.HasPrefix(f.Function, "runtime.")
 	}
-	return !strings.HasSuffix(f.File, "_test.go") &&
-		!strings.HasPrefix(rest, "/examples/") && !strings.HasPrefix(rest, "/bench/")
+	return !strings.HasSuffix(rest, "_test.go") && !strings.HasPrefix(rest, "examples/") && !strings.HasPrefix(rest, "bench/")
 }
 
 func entryOf(fn any) uintptr { return reflect.ValueOf(fn).Pointer() }

@@ -151,7 +151,7 @@ func TestCoroutine_CORO15_AFailureNobodyAwaitsGoesToTheScope(t *testing.T) {
 			assert.ErrorIs(t, err, errBoom)
 			var failure *scheduler.FailureError
 			require.ErrorAs(t, err, &failure)
-			assert.Equal(t, "culprit", failure.Coroutine)
+			assert.Equal(t, `coroutine 2 "culprit"`, failure.Coroutine)
 		})
 		t.Run("a scope in between", func(t *testing.T) {
 			e.mustRun(func(co *scheduler.Coroutine) error {

@@ -103,8 +103,8 @@ func TestCoroutine_SwitchHandlersSeeEverySwitch(t *testing.T) {
 			return nil
 		}, withSwitch(&scheduler.SwitchHandlers{Enter: tell("enter"), Leave: tell("leave"), Finish: tell("finish")}))
 		assert.Equal(t, []string{
-			"enter coroutine 1", "leave coroutine 1", "enter b", "in b", "leave b", "finish never",
-			"enter coroutine 1", "in a", "leave coroutine 1", "finish coroutine 1", "enter b", "leave b", "finish b",
+			"enter main", "leave main", "enter b", "in b", "leave b", "finish never",
+			"enter main", "in a", "leave main", "finish main", "enter b", "leave b", "finish b",
 		}, e.said())
 	})
 }

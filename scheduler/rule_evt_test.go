@@ -163,17 +163,17 @@ func TestScheduler_EVT16_CoroutinesAndWhatTheyWaitForDescribeThemselves(t *testi
 	each(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			g, o, l := e.gate(), e.outcome(), &line{}
-			assert.Equal(t, "coroutine 1, running", co.Info())
+			assert.Equal(t, `coroutine 1 "main", running`, co.Info())
 			assert.Empty(t, co.WaitsFor())
 			other := e.spawn(co, waiter(g), scheduler.Named("other"))
-			assert.Equal(t, "other, queued", other.Info())
+			assert.Equal(t, `coroutine 2 "other", queued`, other.Info())
 			for want, body := range map[string]func(co *scheduler.Coroutine) error{
 				"outcome":          waiter(o, scheduler.Timeout(time.Hour)),
 				"gate":             waiter(g, scheduler.Token(o)),
-				"other, suspended": waiter(other),
+				`coroutine 2 "other", suspended`: waiter(other),
 				"line":             func(co *scheduler.Coroutine) error { return park(co, l) },
 				"Delay 1m0s":       func(co *scheduler.Coroutine) error { return co.Delay(time.Minute) },
-				"gate, outcome, other, suspended": func(co *scheduler.Coroutine) error {
+				`gate, outcome, coroutine 2 "other", suspended`: func(co *scheduler.Coroutine) error {
 					_, _, err := co.AwaitFirst([]event.Event{g, o, other})
 					return err
 				},

@@ -166,7 +166,7 @@ func TestScheduler_SHUT02_LaterFailuresLeadBackToTheFirst(t *testing.T) {
 		}
 		var latest *scheduler.FailureError
 		require.ErrorAs(t, err, &latest)
-		assert.Equal(t, "worker 2", latest.Coroutine, "the latest comes first")
+		assert.Equal(t, `coroutine 4 "worker 2"`, latest.Coroutine, "the latest comes first")
 	})
 }
 

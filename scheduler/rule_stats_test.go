@@ -23,8 +23,8 @@ func TestScheduler_SwitchHandlers_AreCalledInOrderAndOutsideOfCoroutines(t *test
 			return co.Yield()
 		}, withSwitch(&scheduler.SwitchHandlers{Enter: note("enter"), Leave: note("leave"), Finish: note("finish")}))
 		assert.Equal(t, []string{
-			"enter coroutine 1", "leave coroutine 1", "enter child", "child runs", "leave child", "finish child",
-			"enter coroutine 1", "leave coroutine 1", "finish coroutine 1",
+			"enter main", "leave main", "enter child", "child runs", "leave child", "finish child",
+			"enter main", "leave main", "finish main",
 		}, e.said())
 	})
 }

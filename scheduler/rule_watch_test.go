@@ -177,7 +177,7 @@ func TestScheduler_PprofLabels_NameTheCoroutinesInAProfile(t *testing.T) {
 			parked := e.spawn(co, waiter(e.gate()), scheduler.Named("labelled one"))
 			_ = co.Yield()
 			profile := goroutineProfile(t)
-			assert.Contains(t, profile, `"coroutine":"coroutine 1"`, "the one that runs")
+			assert.Contains(t, profile, `"coroutine":"main"`, "the one that runs")
 			assert.Contains(t, profile, `"coroutine":"labelled one", "coroutine_id":"2"`, "one that waits")
 			require.NoError(t, parked.Cancel(nil))
 			_ = co.Yield()

@@ -154,6 +154,7 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 	defer stopCtx()
 	defer s.watch()()
 	s.mainCo = s.newCoroutine(s.main, main)
+	s.mainCo.extra().name = "main"
 	s.ready.Push(s.mainCo)
 	if ctx.Err() != nil { // main does not begin, whenever the post comes
 		s.askedToEnd(context.Cause(ctx))

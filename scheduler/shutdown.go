@@ -31,8 +31,12 @@ type ShutdownError struct {
 }
 
 func (e *ShutdownError) Error() string {
-	return fmt.Sprintf("scheduler: %d coroutines did not end within the shutdown grace of %v: %s",
-		len(e.Coroutines), e.Grace, strings.Join(e.Coroutines, "; "))
+	who := "1 coroutine"
+	if n := len(e.Coroutines); n > 1 {
+		who = fmt.Sprint(n, " coroutines")
+	}
+	return fmt.Sprintf("scheduler: %s did not end within the shutdown grace of %v and had to be unwound: %s",
+		who, e.Grace, strings.Join(e.Coroutines, "; "))
 }
 
 // Shutdown ends the run in order: every coroutine is cancelled, has the grace to end, and is unwound after it (CANC-18). Run
@@ -110,7 +114,7 @@ func (s *Scheduler) unwindAll() {
 }
 
 func (s *Scheduler) whereabouts(co *Coroutine) string {
-	text := co.Name()
+	text := co.title()
 	if what := co.WaitsFor(); what != "" {
 		text += ", waits for " + what
 	}

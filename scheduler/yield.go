@@ -59,6 +59,9 @@ func (co *Coroutine) delay(d time.Duration) error {
 	return nil
 }
 
+// Now is the time on the clock that Delay goes by: virtual in a simulation. Any goroutine.
+func (co *Coroutine) Now() time.Time { return co.scope.s.reactor.Now() }
+
 // Lucky is called by every operation that completed without suspending. After Options.Luck of them in a row, and when it is time
 // to look at the event loop, co yields, so that nobody runs for ever while the others wait (REACT-20). It does not touch the
 // operation's success. Packages that build waits of their own call it.

@@ -87,7 +87,8 @@ func run(t T, main func(co *scheduler.Coroutine) error, c config) {
 	r.SetOnLoop(func() bool { return goid.Get() == test || s.Check("uvtest") == nil })
 	over := false
 	defer func() {
-		if !over || t.Failed() {
+		t.Helper()
+		if (c.shuffle || c.seed != 1) && (!over || t.Failed()) { // otherwise it says nothing
 			t.Logf("uvtest: seed %d; repeat it with UVTEST_SEED=%[1]d", c.seed)
 		}
 		_ = r.Close()

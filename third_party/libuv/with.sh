@@ -33,6 +33,7 @@ pinned() {
 	(flock 9 && "$here/fetch.sh" && "$here/build.sh" "$1") 9>"$root/build/libuv.lock"
 }
 
+[ $# -ge 2 ] || die "usage: with.sh plain|asan|system COMMAND..."
 check_tools
 case $1 in
 system)
