@@ -28,7 +28,7 @@ func TestReport_HasTheStackOfAPanic(t *testing.T) {
 	} {
 		err := uvasync.Run(context.Background(), main)
 		require.Error(t, err, name)
-		assert.Regexp(t, `index out of range.* at .*report_test.go:17`, err.Error(), name)
+		assert.Regexp(t, `index out of range.* at .*report_test.go:15`, err.Error(), name)
 		report := uvasync.Report(err)
 		assert.Contains(t, report, "uvasync_test.careless(", name)
 		assert.NotContains(t, report, "fiber", name)

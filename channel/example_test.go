@@ -2,6 +2,7 @@ package channel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/uvasync/uvasync/channel"
@@ -81,7 +82,9 @@ func ExampleSelect() {
 
 // A pipeline that stops early: who has enough closes the channel, and who sends takes that for the end of its work.
 func Example_earlyStop() {
-	run(func(co *scheduler.Coroutine) error {
+	loop := simreactor.New(1)
+	defer loop.Close()
+	err := scheduler.New(loop, scheduler.Options{}).Run(context.Background(), func(co *scheduler.Coroutine) error {
 		numbers, err := channel.New[int](co, 1)
 		if err != nil {
 			return err
@@ -110,8 +113,10 @@ func Example_earlyStop() {
 		}
 		return nil
 	})
+	fmt.Println(err)
 	// Output:
 	// 0
 	// 1
 	// 2
+	// <nil>
 }
