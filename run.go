@@ -23,7 +23,9 @@ import (
 func Run(ctx context.Context, main func(co *Coroutine) error, opts ...Option) (err error) {
 	var c config
 	for _, o := range opts {
-		o(&c)
+		if o != nil {
+			o(&c)
+		}
 	}
 	if c.locked {
 		runtime.LockOSThread()
@@ -75,7 +77,11 @@ func WithLockedThread() Option { return func(c *config) { c.locked = true } }
 
 // WithScheduler changes the options of the scheduler; what fn leaves alone keeps its default.
 func WithScheduler(fn func(o *scheduler.Options)) Option {
-	return func(c *config) { fn(&c.scheduler) }
+	return func(c *config) {
+		if fn != nil {
+			fn(&c.scheduler)
+		}
+	}
 }
 
 // WithLoop sets the options of the event loop.

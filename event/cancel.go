@@ -37,7 +37,20 @@ func (e *CancelledError) Unwrap() error { return e.Reason }
 
 // IsCancellation reports whether err is nothing but a cancellation: a [CancelledError] itself or wrapped, with no failure
 // of another kind beside it. Such an outcome is never an unhandled failure (CANC-19).
-func IsCancellation(err error) bool {
+func IsCancellation(err error) (is bool) {
+	if err == nil {
+		return false
+	}
+	// The Unwrap of somebody's error may panic; such an error is a failure.
+	defer func() {
+		if recover() != nil {
+			is = false
+		}
+	}()
+	return isCancellation(err)
+}
+
+func isCancellation(err error) bool {
 	switch e := err.(type) {
 	case nil:
 		return false
@@ -46,11 +59,11 @@ func IsCancellation(err error) bool {
 	case *PanicError:
 		return false
 	case interface{ Unwrap() error }:
-		return IsCancellation(e.Unwrap())
+		return isCancellation(e.Unwrap())
 	case interface{ Unwrap() []error }:
 		all := e.Unwrap()
 		for _, one := range all {
-			if !IsCancellation(one) {
+			if !isCancellation(one) {
 				return false
 			}
 		}

@@ -110,7 +110,7 @@ func (s *Scheduler) deadlocked() {
 	s.deadlocks++
 	err := &DeadlockError{Waiting: len(waiting), Report: s.report(waiting)}
 	s.failure = event.WithCause(err, s.failure) // DEAD-08
-	s.log(slog.LevelError, err.Error())
+	s.log(slog.LevelError, err.Error)
 	cancelled := &event.CancelledError{Reason: err}
 	for _, co := range waiting {
 		co.cancel(cancelled)

@@ -73,16 +73,18 @@ func (sc *Scope) handler() func(*Scope, *Coroutine, error) error {
 func (s *Scheduler) failed(co *Coroutine, err error) {
 	if co != nil && (co != s.mainCo || isPanic(err)) {
 		failure := &FailureError{Coroutine: co.title(), Started: co.SpawnLocation(), Err: err}
-		s.log(slog.LevelError, failure.Report())
+		s.log(slog.LevelError, failure.Report)
 		err = failure
 	}
 	s.Fail(err)
 }
 
 // log tells the logger, which is somebody else's code.
-func (s *Scheduler) log(level slog.Level, text string, args ...any) {
+func (s *Scheduler) log(level slog.Level, text func() string, args ...any) {
 	s.call(func() error {
-		s.opts.Logger.Log(context.Background(), level, text, append([]any{"run", s.name}, args...)...)
+		if s.opts.Logger.Enabled(context.Background(), level) {
+			s.opts.Logger.Log(context.Background(), level, text(), append([]any{"run", s.name}, args...)...)
+		}
 		return nil
 	})
 }
@@ -146,6 +148,6 @@ func (s *Scheduler) goexit() {
 	s.exited = true
 	s.Fail(errGoexit)
 	if f := s.fiber; f.co != nil && f.co.state == suspended {
-		f.enter(f.co)
+		f.co.state = running // without its switch handlers, which may be what exits
 	}
 }

@@ -35,7 +35,7 @@ func (s *Scheduler) finish(co *Coroutine, err error) {
 // finishWatched is the end of a coroutine in which somebody is interested, or that has failed. All of it happens, whoever of
 // those that are told exits the goroutine.
 func (s *Scheduler) finishWatched(co *Coroutine, x *extras, err error) {
-	if h := s.opts.Switch; h != nil && h.Finish != nil {
+	if h := s.handlers(); h != nil && h.Finish != nil {
 		defer s.call(func() error { h.Finish(co); return nil })
 	}
 	defer co.scope.remove(co)

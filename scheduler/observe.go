@@ -13,7 +13,7 @@ func (f *fiber) observeEnter(co *Coroutine) {
 	if s.watched {
 		s.shown.Store(co)
 	}
-	if h := s.opts.Switch; h != nil && h.Enter != nil {
+	if h := s.handlers(); h != nil && h.Enter != nil {
 		co.state = suspended
 		s.call(func() error { h.Enter(co); return nil })
 		co.state = running
@@ -40,7 +40,15 @@ func (f *fiber) observeLeave(co *Coroutine) {
 		s.regions--
 		f.traced = nil
 	}
-	if h := s.opts.Switch; h != nil && h.Leave != nil {
+	if h := s.handlers(); h != nil && h.Leave != nil {
 		s.call(func() error { h.Leave(co); return nil })
 	}
+}
+
+// handlers are the switch handlers, as long as nobody has exited a goroutine: one of them may be who does, every time.
+func (s *Scheduler) handlers() *SwitchHandlers {
+	if s.exited {
+		return nil
+	}
+	return s.opts.Switch
 }

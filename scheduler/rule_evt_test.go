@@ -168,11 +168,11 @@ func TestScheduler_EVT16_CoroutinesAndWhatTheyWaitForDescribeThemselves(t *testi
 			other := e.spawn(co, waiter(g), scheduler.Named("other"))
 			assert.Equal(t, `coroutine 2 "other", queued`, other.Info())
 			for want, body := range map[string]func(co *scheduler.Coroutine) error{
-				"outcome":          waiter(o, scheduler.Timeout(time.Hour)),
-				"gate":             waiter(g, scheduler.Token(o)),
+				"outcome":                        waiter(o, scheduler.Timeout(time.Hour)),
+				"gate":                           waiter(g, scheduler.Token(o)),
 				`coroutine 2 "other", suspended`: waiter(other),
-				"line":             func(co *scheduler.Coroutine) error { return park(co, l) },
-				"Delay 1m0s":       func(co *scheduler.Coroutine) error { return co.Delay(time.Minute) },
+				"line":                           func(co *scheduler.Coroutine) error { return park(co, l) },
+				"Delay 1m0s":                     func(co *scheduler.Coroutine) error { return co.Delay(time.Minute) },
 				`gate, outcome, coroutine 2 "other", suspended`: func(co *scheduler.Coroutine) error {
 					_, _, err := co.AwaitFirst([]event.Event{g, o, other})
 					return err

@@ -32,6 +32,6 @@ func (s *Scheduler) slowTurn() {
 	spent := s.reactor.Elapsed() - s.sliceFrom
 	s.stats.LongestTurn = max(s.stats.LongestTurn, spent)
 	if s.opts.SlowTurn > 0 && spent > s.opts.SlowTurn {
-		s.log(slog.LevelWarn, "a turn took long", "took", spent, "resumed", s.opts.Budget-s.left, "ready", s.ready.Len())
+		s.log(slog.LevelWarn, func() string { return "a turn took long" }, "took", spent, "resumed", s.opts.Budget-s.left, "ready", s.ready.Len())
 	}
 }

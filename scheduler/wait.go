@@ -135,7 +135,7 @@ func (w *wait) depart() {
 	if w.waiting != nil {
 		waiting := w.waiting
 		w.waiting = nil
-		waiting.Leave(w.fiber.co)
+		w.fiber.s.call(func() error { waiting.Leave(w.fiber.co); return nil })
 	}
 }
 
@@ -192,8 +192,13 @@ func (w *wait) drop() {
 	w.fiber.state, w.fiber.struck = waitNone, false
 }
 
-// info describes what is waited for.
-func (w *wait) info() string {
+// info describes what is waited for. The descriptions are somebody else's.
+func (w *wait) info() (text string) {
+	w.fiber.s.call(func() error { text = w.describe(); return nil })
+	return text
+}
+
+func (w *wait) describe() string {
 	if w.waiting != nil {
 		return w.waiting.Info()
 	}
