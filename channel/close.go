@@ -24,8 +24,13 @@ func (c *Channel[T]) close(reason error) {
 	c.reason = reason
 	c.owned.Release()
 	c.waits()
+	// Deferred, because a subscriber of a future that panics must not keep the others waiting.
+	defer c.notifyClosed()
+	defer rejectAll(&c.receivers, c.closedError(callRecv))
 	rejectAll(&c.senders, c.closedError(callSend))
-	rejectAll(&c.receivers, c.closedError(callRecv))
+}
+
+func (c *Channel[T]) notifyClosed() {
 	c.base.MarkClosed()
 	_, _, err := c.base.Outcome()
 	if err := c.base.Notify(nil, err); err != nil {
@@ -34,6 +39,11 @@ func (c *Channel[T]) close(reason error) {
 }
 
 func rejectAll[T any](q *waitq.Queue[place[T]], err error) {
+	defer func() {
+		if q.First() != nil {
+			rejectAll(q, err)
+		}
+	}()
 	for w := q.First(); w != nil; w = q.First() {
 		q.Reject(w, err)
 		switch {

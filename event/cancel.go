@@ -24,7 +24,7 @@ func (e *CancelledError) Error() string {
 		text = "operation cancelled by its token"
 	}
 	if e.Reason != nil {
-		text += ": " + e.Reason.Error()
+		text += ": " + fmt.Sprint(e.Reason)
 	}
 	return text
 }
@@ -128,7 +128,7 @@ func (e *causedError) Error() string {
 		e = next
 	}
 	var b strings.Builder
-	b.WriteString(e.err.Error())
+	fmt.Fprint(&b, e.err) // which survives an Error that panics
 	b.WriteString(" (after: ")
 	for i, cause := range causes {
 		if left := len(causes) - 1 - i; i == mostCauses-1 && left > 0 {
@@ -138,7 +138,7 @@ func (e *causedError) Error() string {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		b.WriteString(cause.Error())
+		fmt.Fprint(&b, cause)
 	}
 	b.WriteString(")")
 	return b.String()

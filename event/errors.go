@@ -54,7 +54,7 @@ type ClosedError struct {
 func (e *ClosedError) Error() string {
 	text := e.Call + ": " + strings.TrimSuffix(e.What, ", closed") + " is closed; " + cmp.Or(e.Fix, "make a new one")
 	if e.Reason != nil {
-		text += ": " + e.Reason.Error()
+		text += ": " + fmt.Sprint(e.Reason)
 	}
 	return text
 }

@@ -166,11 +166,16 @@ func (c *core) abort(err error) {
 	if x := c.extra; x != nil && x.stop != nil {
 		stop := x.stop
 		x.stop = nil
+		// It may be the user's function: it may settle the future, and may panic (GEN-10).
+		defer func() {
+			if !c.has(isSettled) {
+				c.settle(err)
+			}
+		}()
 		stop()
+		return
 	}
-	if !c.has(isSettled) { // stop may be the user's function (GEN-10)
-		c.settle(err)
-	}
+	c.settle(err)
 }
 
 func (c *core) cancelled() bool {

@@ -91,6 +91,9 @@ func (co *Coroutine) Deadline() (deadline time.Time, ok bool) {
 // on the loop, while Err is what closed Done: it must be short, and start a goroutine for anything else, as
 // [context.AfterFunc] does. When co is cancelled already, fn runs in a goroutine of its own. Any goroutine.
 func (co *Coroutine) AfterFunc(fn func()) (stop func() bool) {
+	if fn == nil {
+		return func() bool { return false }
+	}
 	x := co.extra()
 	a := &afterFunc{fn: fn}
 	if !x.await(co, a) {

@@ -16,9 +16,6 @@ type Waiting interface {
 // *event.CancelledError with Token set when the token fires, or has fired. In all cases but Unpark and UnparkWith w.Leave is
 // called first. A timeout or a token after Unpark has no effect. Packages build waits of their own from it.
 func (co *Coroutine) Park(call string, w Waiting, opts ...WaitOption) error {
-	if err := co.checkSelf(call); err != nil {
-		return err
-	}
 	if over, err := co.Parking(call, w, opts); over {
 		return err
 	}
@@ -30,6 +27,9 @@ func (co *Coroutine) Park(call string, w Waiting, opts ...WaitOption) error {
 // every function costs, on the stack of everybody who waits and a mispredicted return. Enter must have been called. With over, Park would have returned err
 // without suspending; otherwise Switch and Parked must follow.
 func (co *Coroutine) Parking(call string, w Waiting, opts []WaitOption) (over bool, err error) {
+	if err := co.checkSelf(call); err != nil {
+		return true, err
+	}
 	wait := &co.fiber.wait
 	wait.begin(call)
 	wait.waiting = w
@@ -42,11 +42,22 @@ func (co *Coroutine) Parking(call string, w Waiting, opts []WaitOption) (over bo
 	return wait.ready(opts, nil)
 }
 
-// Switch is the second part of Park, after a Parking that was not over.
-func (co *Coroutine) Switch() { co.fiber.suspend() }
+// Switch is the second part of Park, in the same function as a Parking that was not over. It panics with a *event.UsageError
+// without one.
+func (co *Coroutine) Switch() {
+	if co.fiber == nil || co.fiber.state == waitNone {
+		panic(usage("Coroutine.Switch", "there was no Parking before it", "use Park"))
+	}
+	co.fiber.suspend()
+}
 
-// Parked is the third part of Park: how the wait ended.
-func (co *Coroutine) Parked() error { return co.fiber.wait.end() }
+// Parked is the third part of Park: how the wait ended. It panics with a *event.UsageError without the first two.
+func (co *Coroutine) Parked() error {
+	if co.fiber == nil || co.fiber.state == waitNone {
+		panic(usage("Coroutine.Parked", "there was no Parking before it", "use Park"))
+	}
+	return co.fiber.wait.end()
+}
 
 // Unpark puts a coroutine that is in Park into the ready queue. Once a wait: a *event.UsageError for a coroutine that is not
 // parked, or was woken already (CORO-29). The loop only.
