@@ -71,7 +71,7 @@ func (co *Coroutine) Lucky() {
 	switch n := int(f.luck); {
 	case n >= s.opts.Luck:
 		f.rest()
-	case n == 1, n == 8, n == 32: // a clock costs more than most of these operations
+	case n == 8, n == 32: // the clock costs more than most of these operations
 		if s.sliceSpent() {
 			s.clockAt = s.left
 			f.rest()
