@@ -182,6 +182,38 @@ func (co *Coroutine) WithCancel(fn func(co *Coroutine, cancel func(reason error)
 	return err
 }
 
+// WithContext runs fn, whose suspension points fail once ctx, which is somebody else's, is done: with an *event.CancelledError
+// whose Reason is the cause of ctx. After it, co is as before (CANC-28). It returns what fn returns. What ctx cancels comes by
+// Post, so that a context that waits for nothing else than this run does not keep it alive (DEAD-12). Errors of its own as for
+// WithTimeout. Only the coroutine itself may call it.
+func (co *Coroutine) WithContext(ctx context.Context, fn func(co *Coroutine) error) error {
+	const call = "WithContext"
+	if err := co.Enter(call); err != nil {
+		return err
+	}
+	if ctx == nil {
+		return invalid(call, "context", nil, "pass the one that bounds the block")
+	}
+	if fn == nil {
+		return invalid(call, "function", nil, "pass the block to run")
+	}
+	f := &frame{}
+	f.deadline, _ = ctx.Deadline()
+	co.push(f)
+	defer co.pop(f)
+	over := func() { co.cancelBlock(f, &event.CancelledError{Reason: context.Cause(ctx)}) }
+	if ctx.Err() != nil {
+		over()
+		return fn(co)
+	}
+	stop := context.AfterFunc(ctx, func() {
+		// It fails when the loop is closed, after the block.
+		_ = co.scope.s.reactor.Post(over)
+	})
+	defer stop()
+	return fn(co)
+}
+
 // Protect runs fn, in which co is not cancelled: suspension points work, whatever was or is cancelled meanwhile. It is for
 // clean-up that has to wait. ctx has co's values and is never cancelled. When a cancellation came meanwhile, the outermost
 // Protect returns it, together with what fn returned (CANC-13, CANC-17); otherwise what fn returned. Stage 2 of a shutdown

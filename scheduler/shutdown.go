@@ -27,7 +27,7 @@ const (
 // ShutdownError names the coroutines that a shutdown had to unwind because the grace was over.
 type ShutdownError struct {
 	Grace      time.Duration
-	Coroutines []string // name and where it waited
+	Coroutines []string // name, what it waited for and where, where it was started
 }
 
 func (e *ShutdownError) Error() string {
@@ -121,7 +121,7 @@ func (s *Scheduler) whereabouts(co *Coroutine) string {
 	if where := co.SuspendLocation(); where != "" {
 		text += " at " + where
 	}
-	return text
+	return text + ", started " + co.SpawnLocation()
 }
 
 // unwound is what a coroutine ends with that was unwound.
