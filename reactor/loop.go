@@ -183,14 +183,18 @@ func (l *Loop) Post(fn func()) error {
 // for. Nothing happens on the loop afterwards; every call answers ErrClosed. Idempotent. Errors: a *event.UsageError
 // from one of the loop's own callbacks; an error that wraps EBUSY and names them while C code's own handles are open on
 // it, after which Close can be called again.
-func (l *Loop) Close() error {
+func (l *Loop) Close() (err error) {
 	if l.binding.Dispatching() {
 		return usage("Loop.Close", "it was called from a callback of the loop", "call Stop here, and Close after Run returned")
 	}
+	// Deferred, because what was posted runs first, and may panic or exit the goroutine.
+	defer func() {
+		l.closed = true
+		l.deadlines.close()
+		err = l.binding.Close()
+	}()
 	l.binding.Shut()
-	l.closed = true
-	l.deadlines.close()
-	return l.binding.Close()
+	return nil
 }
 
 // Stats are figures about a loop at one moment.

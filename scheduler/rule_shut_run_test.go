@@ -55,6 +55,8 @@ func TestScheduler_SHUT_RunFromSeveralGoroutinesAndAgainOnTheSameLoop(t *testing
 			if !assert.NoError(t, err) {
 				return
 			}
+			returned := false
+			defer func() { assert.True(t, returned, "the goroutine was exited") }()
 			for round := range 3 {
 				ended := 0
 				err := scheduler.New(l, scheduler.Options{}).Run(context.Background(), func(co *scheduler.Coroutine) error {
@@ -79,6 +81,7 @@ func TestScheduler_SHUT_RunFromSeveralGoroutinesAndAgainOnTheSameLoop(t *testing
 				assert.Equal(t, 50, ended, "run %d of goroutine %d", round, n)
 			}
 			assert.NoError(t, l.Close())
+			returned = true
 		})
 	}
 	all.Wait()

@@ -97,7 +97,10 @@ func EachInOrder(t *testing.T, body func(t *testing.T, w World)) {
 
 func runOn(t *testing.T, w World, body func(t *testing.T, w World)) {
 	t.Cleanup(func() {
+		returned := false
+		defer func() { assert.True(t, returned, "closing the loop did not return") }()
 		assert.NoError(t, w.Close())
+		returned = true
 		assert.Zero(t, w.Live(), "live in a closed loop")
 	})
 	body(t, w)
