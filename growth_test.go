@@ -154,7 +154,8 @@ func TestRun_GEN06_NothingGrowsInALongRun(t *testing.T) {
 				for range n {
 					fn(t, co)
 				}
-				if grown := heap() - h; grown > int64(4*n) {
+				// What the runtime itself needs now and then is a few kilobytes, whatever n is.
+				if grown := heap() - h; grown > int64(4*n+16<<10) {
 					t.Errorf("%d bytes a call", grown/int64(n))
 				}
 				assert.LessOrEqual(t, runtime.NumGoroutine(), g+3)
