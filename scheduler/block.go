@@ -220,7 +220,7 @@ func (co *Coroutine) WithContext(ctx context.Context, fn func(co *Coroutine) err
 // takes no notice of it (CANC-18). A *event.UsageError from any other goroutine than co's.
 func (co *Coroutine) Protect(fn func(ctx context.Context) error) error {
 	const call = "Protect"
-	if err := co.checkSelf(call); err != nil {
+	if err := co.Check(call); err != nil {
 		return err
 	}
 	if fn == nil {

@@ -46,8 +46,9 @@ func (co *Coroutine) Enter(call string) error {
 	return nil
 }
 
-// checkSelf is Enter without the look at the cancellation.
-func (co *Coroutine) checkSelf(call string) error {
+// Check returns nil when the caller is co itself, in its body, and a *event.UsageError that names the call otherwise: it is Enter
+// without the look at the cancellation. Any goroutine.
+func (co *Coroutine) Check(call string) error {
 	if co == nil || co.scope == nil || !co.scope.s.here() || co.state != running {
 		return co.misuse(call)
 	}
@@ -101,7 +102,3 @@ func prefixed(call string) string {
 	}
 	return "scheduler: " + call
 }
-
-// Check returns nil when the caller is co itself, in its body, and a *event.UsageError that names the call otherwise. Any
-// goroutine.
-func (co *Coroutine) Check(call string) error { return co.checkSelf(call) }

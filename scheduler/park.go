@@ -27,7 +27,7 @@ func (co *Coroutine) Park(call string, w Waiting, opts ...WaitOption) error {
 // every function costs, on the stack of everybody who waits and a mispredicted return. Enter must have been called. With over, Park would have returned err
 // without suspending; otherwise Switch and Parked must follow.
 func (co *Coroutine) Parking(call string, w Waiting, opts []WaitOption) (over bool, err error) {
-	if err := co.checkSelf(call); err != nil {
+	if err := co.Check(call); err != nil {
 		return true, err
 	}
 	wait := &co.fiber.wait
