@@ -5,14 +5,15 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/scheduler"
+	"github.com/uvasync/uvasync/scope"
 )
 
 // The types of everyday use.
 type (
 	// Coroutine is a function that runs in turns with others; see [scheduler.Coroutine].
 	Coroutine = scheduler.Coroutine
-	// Scope owns coroutines; see [scheduler.Scope].
-	Scope = scheduler.Scope
+	// Scope owns coroutines; see [scope.Scope].
+	Scope = scope.Scope
 	// WaitOption bounds a wait: [Timeout], [Token].
 	WaitOption = scheduler.WaitOption
 	// Event is anything that can be awaited; see [event.Event].

@@ -67,7 +67,7 @@ func TestRun_GEN06_NothingGrowsInALongRun(t *testing.T) {
 			_, _ = sc.Spawn(func(co *uvasync.Coroutine) error { return co.Delay(time.Hour) })
 			c, _ := channel.New[int](sc, 1)
 			_ = co.Yield()
-			_ = sc.Cancel(nil)
+			_ = sc.Dispose(nil)
 			_ = co.Yield()
 			_ = c
 		},

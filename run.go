@@ -67,6 +67,13 @@ func WithName(name string) Option { return func(c *config) { c.scheduler.Name = 
 // Without it nothing is logged.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.scheduler.Logger = l } }
 
+// WithZombieLog has l told of coroutines that run on in scopes that were cancelled or closed safely: when they become zombies, when
+// they have ended, and every linger as long as they last (0 means 10 s, a negative value never). Without it they are told of
+// where [WithLogger] says; with a nil l too. A scope can say otherwise: see scope.Scope.LogZombies.
+func WithZombieLog(l *slog.Logger, linger time.Duration) Option {
+	return func(c *config) { c.scheduler.Zombies = scheduler.ZombieLog{Logger: l, Linger: linger} }
+}
+
 // WithGrace says how long a shutdown waits for cancelled coroutines before it unwinds them: 5 s without it; a negative d means
 // not at all.
 func WithGrace(d time.Duration) Option { return func(c *config) { c.scheduler.Grace = d } }

@@ -14,6 +14,7 @@ import (
 func newScope(t *testing.T, parent *scheduler.Scope) *scheduler.Scope {
 	s, err := parent.New()
 	require.NoError(t, err)
+	s.SetSafe(false)
 	return s
 }
 

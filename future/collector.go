@@ -101,14 +101,10 @@ func (c *collector) refuse(item event.Event, base *event.Base) error {
 	if loop := base.LiveCount(); loop != nil && loop != s.Reactor().Count() {
 		return &event.UsageError{Call: c.call, Problem: base.Info() + " lives on another loop than " + s.Name(), Fix: "await it in a run there"}
 	}
-	co, ok := item.(*scheduler.Coroutine)
-	if !ok {
-		return nil
+	if r, ok := item.(scheduler.Refusing); ok {
+		return r.RefuseWait(c.call, c.co)
 	}
-	if co == c.co {
-		return &event.UsageError{Call: c.call, Problem: "a coroutine cannot wait for itself", Fix: "leave it out"}
-	}
-	return sameRun(c.call, co.Scheduler(), c.co)
+	return nil
 }
 
 func (e *entry) settled(f *core) { e.collector.note(e, f.take()) }

@@ -105,7 +105,7 @@ func TestFuture_FUT06_FinallyRunsInACancelledScope(t *testing.T) {
 		early := open.Finally(func() error { calls++; return nil })
 		settle(t, co)
 		require.NoError(t, c.Complete(1)) // its function has its coroutine, which has not started
-		require.NoError(t, s.Cancel(errTest))
+		require.NoError(t, s.Dispose(errTest))
 		_, err = done.Await(co)
 		assert.ErrorIs(t, err, errTest)
 		v, err := early.Await(co)

@@ -50,7 +50,7 @@ func (it *iteration) run(each func(it *iteration) error) (err error) {
 	read := false
 	defer func() {
 		if !read { // the sequence panicked, or its goroutine exits
-			_ = it.scope.Cancel(errIterated)
+			_ = it.scope.Dispose(errIterated)
 		}
 	}()
 	unread := each(it) // the calls that were made by then run on
@@ -95,7 +95,7 @@ func (it *iteration) finish() {
 	if err != nil {
 		it.fail(err)
 	}
-	must(it.scope.Cancel(errIterated))
+	must(it.scope.Dispose(errIterated))
 	if it.scope.Left() == nil {
 		return
 	}
@@ -149,7 +149,7 @@ func (it *iteration) failed(_ *scheduler.Scope, _ *scheduler.Coroutine, err erro
 func (it *iteration) fail(err error) {
 	it.errs = append(it.errs, err)
 	if !it.awaitPending {
-		must(it.scope.Cancel(err))
+		must(it.scope.Dispose(err))
 		return
 	}
 	for v, n := it.calls, it.running; n > 0; v, n = v.next, n-1 {

@@ -1,6 +1,11 @@
 package future
 
-import "iter"
+import (
+	"iter"
+	"strconv"
+
+	"github.com/uvasync/uvasync/event"
+)
 
 // Keyed is what a combinator collected: values, or errors, under the keys of the input, in its order (AWAIT-12). Keys of a
 // slice are its indexes. The zero value is empty.
@@ -58,4 +63,13 @@ func (k *Keyed[K, V]) reserve(n int) {
 func (k *Keyed[K, V]) add(key K, value V) {
 	k.keys = append(k.keys, key)
 	k.values = append(k.values, value)
+}
+
+// MakeKeyed returns values under keys, each at the place of its key. It keeps both slices, which the caller must not use any
+// more. It panics with an [event.InvalidArgumentError] when they are not of one length. Any goroutine.
+func MakeKeyed[K comparable, V any](keys []K, values []V) Keyed[K, V] {
+	if len(keys) != len(values) {
+		panic(&event.InvalidArgumentError{Call: "future: MakeKeyed", Arg: "number of values", Got: len(values), Legal: "pass one for each of the keys: " + strconv.Itoa(len(keys))})
+	}
+	return Keyed[K, V]{keys: keys, values: values}
 }

@@ -10,7 +10,17 @@ import "github.com/uvasync/uvasync/event"
 // *event.InvalidArgumentError. Only the coroutine itself may call it.
 func (co *Coroutine) Await(ev event.Event, opts ...WaitOption) (any, error) {
 	// Nothing but the switch happens in this function, so that a parked stack stays small.
-	if done, result, err := co.await(ev, opts); done {
+	if done, result, err := co.await("Await", ev, opts); done {
+		return result, err
+	}
+	co.fiber.suspend()
+	_, result, err := co.fiber.wait.outcome()
+	return result, err
+}
+
+// AwaitAs is Await under another name, which its errors have: for packages that build waits of their own from it.
+func (co *Coroutine) AwaitAs(call string, ev event.Event, opts ...WaitOption) (any, error) {
+	if done, result, err := co.await(call, ev, opts); done {
 		return result, err
 	}
 	co.fiber.suspend()
@@ -19,8 +29,7 @@ func (co *Coroutine) Await(ev event.Event, opts ...WaitOption) (any, error) {
 }
 
 // await does what comes before the suspension. done: there is none.
-func (co *Coroutine) await(ev event.Event, opts []WaitOption) (done bool, result any, err error) {
-	const call = "Await"
+func (co *Coroutine) await(call string, ev event.Event, opts []WaitOption) (done bool, result any, err error) {
 	if err := co.Enter(call); err != nil {
 		return true, nil, err
 	}
@@ -123,12 +132,40 @@ func (co *Coroutine) reachable(call string, ev event.Event, base *event.Base) er
 		return usage(call, base.Info()+" lives on another loop than "+co.scope.s.name,
 			"await it in a run there, and send what it says with External or a remote future")
 	}
-	other, ok := ev.(*Coroutine)
-	if !ok {
-		return nil
+	if r, ok := ev.(Refusing); ok {
+		return r.RefuseWait(call, co)
 	}
-	if other == co {
+	return nil
+}
+
+// Refusing is an event that not every coroutine may wait for.
+type Refusing interface {
+	event.Event
+	// RefuseWait returns a *event.UsageError that names the call when co cannot wait for the event: it would wait for itself, or
+	// the event belongs to another run (GEN-11).
+	RefuseWait(call string, co *Coroutine) error
+}
+
+// RefuseWait is what makes a coroutine Refusing.
+func (co *Coroutine) RefuseWait(call string, by *Coroutine) error {
+	switch {
+	case co == nil || co.scope == nil:
+		return co.misuse(call)
+	case co == by:
 		return usage(call, "the coroutine would wait for itself", "return from its body instead")
 	}
-	return sameRun(call, co, other.scope.s, other.Name())
+	return sameRun(call, by, co.scope.s, co.Name())
+}
+
+// RefuseWait is for what makes a scope an event: a coroutine in it, or below it, would wait for itself (SCOPE-12).
+func (sc *Scope) RefuseWait(call string, by *Coroutine) error {
+	if err := sameRun(call, by, sc.s, "the scope"); err != nil {
+		return err
+	}
+	for in := by.scope; in != nil; in = in.parent {
+		if in == sc {
+			return usage(call, by.title()+" would wait for itself: it belongs to the scope", "wait in a coroutine outside of it")
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/uvasync/uvasync/event"
 )
@@ -24,13 +25,38 @@ type Coroutine struct {
 	over   atomic.Uint32          // any goroutine; 1 once it has ended
 	index  int32                  // loop goroutine only; in scope.coroutines
 	state  state                  // loop goroutine only
-	hidden bool                   // immutable; not active
+	marks  marks                  // loop goroutine only
 	asked  bool                   // loop goroutine only; it was cancelled: extras.requested is set
 	told   bool                   // loop goroutine only; a suspension point has returned extras.requested
 	barred bool                   // loop goroutine only; suspension points fail: a cancellation is in effect
 	doomed bool                   // loop goroutine only; stage 2 of a shutdown reached it
 	begun  bool                   // loop goroutine only
-	clean  bool                   // immutable; runs finally handlers: stage 1 of a shutdown spares it
+}
+
+// marks say what kind of coroutine it is.
+type marks uint8
+
+const (
+	markHidden  marks = 1 << iota // never active
+	markClean                     // runs finally handlers: stage 1 of a shutdown spares it
+	markSettled                   // it is part of a settledCoroutine
+	markZombie                    // active no more: set once, while it lives
+)
+
+func (m marks) has(any marks) bool { return m&any != 0 }
+
+// settledCoroutine is a coroutine whose outcome somebody takes over.
+type settledCoroutine struct {
+	Coroutine // the first field: a coroutine with markSettled can be converted
+	settler   Settler
+}
+
+// settler returns who takes over the outcome; nil: nobody.
+func (co *Coroutine) settler() Settler {
+	if !co.marks.has(markSettled) {
+		return nil
+	}
+	return (*settledCoroutine)(unsafe.Pointer(co)).settler
 }
 
 type state uint8
@@ -59,8 +85,8 @@ type extras struct {
 	name      string
 	line      uintptr                              // where it was spawned, with Options.SpawnLines
 	finally   []func(self, ended *Coroutine) error // loop goroutine only
-	settler   Settler
 	result    any
+	zombie    *zombie // loop goroutine only; nil: it is none, or none that is logged
 	values    Values
 	mu        sync.Mutex            // guards what of the frames other goroutines reach; held for moments only
 	top       atomic.Pointer[frame] // any goroutine; the innermost block, or the frame of the whole body; nil: none needed yet
@@ -193,8 +219,18 @@ func (co *Coroutine) Flags() event.Flags {
 	return 0
 }
 
+// Zombie reports whether co runs on without anybody counting on it: its scope was cancelled or disposed safely
+// (SCOPE-08).
+func (co *Coroutine) Zombie() bool { return co.marks.has(markZombie) }
+
 // Info describes co for people: name and state. The loop only.
-func (co *Coroutine) Info() string { return co.title() + ", " + co.state.String() }
+func (co *Coroutine) Info() string {
+	text := co.title() + ", " + co.state.String()
+	if co.Zombie() && co.state != completed {
+		text += " zombie"
+	}
+	return text
+}
 
 // coroutineKind is the [event.Kind] of a coroutine.
 type coroutineKind Coroutine

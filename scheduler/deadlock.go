@@ -96,7 +96,7 @@ func (s *Scheduler) starves(n *StarvingNode) (helped bool) {
 func (s *Scheduler) deadlocked() {
 	var waiting []*Coroutine
 	for _, co := range s.Coroutines() {
-		if co.state == suspended && !co.hidden {
+		if co.state == suspended && !co.marks.has(markHidden) {
 			waiting = append(waiting, co)
 		}
 	}

@@ -36,37 +36,57 @@ func (e *FailureError) Report() string {
 	return b.String()
 }
 
-// fail takes the failure of co, which nobody awaited, to the first scope that deals with it; every scope on the way that
-// does not is cancelled (SCOPE-18). co may be nil.
+// Fail takes a failure that nobody awaited to the first scope that deals with it, as it does with those of coroutines: one in
+// which somebody waits for failures, or that has a handler. Every scope on the way that does not is cancelled (SCOPE-18). co is
+// whose failure it is; nil: of something else. The loop only.
+func (sc *Scope) Fail(co *Coroutine, err error) { sc.fail(co, err) }
+
 func (sc *Scope) fail(co *Coroutine, err error) {
-	s := sc.s
-	for ; sc != nil; sc = sc.parent {
-		if h := sc.onError; h != nil {
-			handled := s.handle(h, sc, co, err)
-			if handled == nil {
+	s, below := sc.s, false
+	for ; sc != nil; sc, below = sc.parent, true {
+		if w := sc.watcher; w != nil {
+			taken := false
+			s.call(func() error { taken = w.Failed(co, err); return nil })
+			if taken {
 				return
 			}
-			err = event.WithCause(handled, err) // SCOPE-20
+		}
+		var handled bool
+		if below {
+			if handled, err = sc.handle(sc.onChildError, co, err); handled {
+				return
+			}
+		}
+		if handled, err = sc.handle(sc.onError, co, err); handled {
+			return
 		}
 		if sc.parent != nil && !sc.cleanup {
-			sc.cancel(err)
+			sc.end(forcibly, err) // all fail together, safe or not: who does not want that has a handler
 		}
 	}
 	s.failed(co, err)
 }
 
-func (s *Scheduler) handle(h func(*Scope, *Coroutine, error) error, sc *Scope, co *Coroutine, err error) error {
-	return s.recovered(func() error { return h(sc, co, err) })
+// handle offers a failure to a handler, which may be nil.
+func (sc *Scope) handle(h FailureHandler, co *Coroutine, err error) (handled bool, left error) {
+	if h == nil {
+		return false, err
+	}
+	failed := sc.s.recovered(func() error { return h(sc, co, err) })
+	if failed == nil {
+		return true, nil
+	}
+	return false, event.WithCause(failed, err) // SCOPE-20
 }
 
-// handler is the error handler that a failure in sc would meet first.
-func (sc *Scope) handler() func(*Scope, *Coroutine, error) error {
-	for ; sc != nil; sc = sc.parent {
-		if sc.onError != nil {
-			return sc.onError
+// handled reports whether there is a handler that a failure in sc would meet.
+func (sc *Scope) handled() bool {
+	for below := false; sc != nil; sc, below = sc.parent, true {
+		if sc.onError != nil || below && sc.onChildError != nil {
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // failed is the failure of co at the root: the run ends.
@@ -107,6 +127,10 @@ func (s *Scheduler) call(fn func() error) {
 		s.Fail(err)
 	}
 }
+
+// Call runs fn, a function of somebody else's, outside of the body that is running: a panic there is its error, a Goexit ends the
+// run. It is for packages that call back. The loop only.
+func (s *Scheduler) Call(fn func() error) error { return s.recovered(fn) }
 
 // recovered runs fn and turns a panic into an error.
 func (s *Scheduler) recovered(fn func() error) (err error) {

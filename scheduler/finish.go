@@ -25,11 +25,27 @@ func (s *Scheduler) finish(co *Coroutine, err error) {
 		co.fn = nil
 	}
 	co.over.Store(1)
-	if x := co.ext.Load(); x != nil || s.opts.Switch != nil {
+	switch x := co.ext.Load(); {
+	case x != nil || s.opts.Switch != nil:
 		s.finishWatched(co, x, err)
-		return
+	case co.marks.has(markSettled):
+		s.finishSettled(co)
+	default:
+		co.scope.remove(co)
 	}
-	co.scope.remove(co)
+}
+
+// finishSettled is the end of a coroutine in which nobody but its settler is interested, without an error.
+func (s *Scheduler) finishSettled(co *Coroutine) {
+	defer co.scope.remove(co)
+	s.settle(co, nil)
+}
+
+// settle tells the settler of co, if there is one.
+func (s *Scheduler) settle(co *Coroutine, err error) {
+	if settler := co.settler(); settler != nil {
+		s.call(func() error { settler.Settle(co, err); return nil })
+	}
 }
 
 // finishWatched is the end of a coroutine in which somebody is interested, or that has failed. All of it happens, whoever of
@@ -39,9 +55,14 @@ func (s *Scheduler) finishWatched(co *Coroutine, x *extras, err error) {
 		defer s.call(func() error { h.Finish(co); return nil })
 	}
 	defer co.scope.remove(co)
-	if x != nil {
-		s.finishExtras(co, x, err)
+	if x == nil {
+		s.settle(co, err)
+		return
 	}
+	if x.zombie != nil {
+		defer x.zombie.ended(err)
+	}
+	s.finishExtras(co, x, err)
 }
 
 // finishExtras tells, in this order: who waits for Done, the settler, the awaiters, the scope, the finally handlers.
@@ -53,15 +74,13 @@ func (s *Scheduler) finishExtras(co *Coroutine, x *extras, err error) {
 		}
 	}()
 	defer func() {
-		if err != nil && !awaited && x.settler == nil && !event.IsCancellation(err) {
+		if err != nil && !awaited && !co.marks.has(markSettled) && !event.IsCancellation(err) {
 			co.scope.fail(co, err)
 		}
 	}()
 	defer func() { awaited = s.tellAwaiters(co, x) }()
 	co.publish(nil)
-	if x.settler != nil {
-		s.call(func() error { x.settler.Settle(co, err); return nil })
-	}
+	s.settle(co, err)
 }
 
 // conclude is the outcome of a body that ended with err, given that it may have been cancelled.
@@ -115,31 +134,51 @@ func (co *Coroutine) OnFinally(fn func(self, ended *Coroutine) error) error {
 func (s *Scheduler) spawnFinally(co *Coroutine, x *extras) {
 	handlers := x.finally
 	x.finally = nil
-	sc := newScope(s, co.scope)
-	sc.cleanup = true
-	cleaner := s.newCoroutine(sc, func(self *Coroutine) error {
+	calls := make([]func(self *Coroutine) error, len(handlers))
+	for i, h := range handlers {
+		calls[i] = func(self *Coroutine) error { return h(self, co) }
+	}
+	s.finally(co.scope, "finally of "+co.Name(), handlers[0], calls, func(err error) {
+		if bodyErr := co.Error(); bodyErr != nil && !event.IsCancellation(bodyErr) && !co.scope.handled() {
+			err = event.WithCause(err, bodyErr) // CORO-23
+		}
+		co.scope.fail(co, err)
+	})
+}
+
+// Finally starts a coroutine that makes the calls, one after the other whatever they return, before what is ready. It belongs
+// to a scope of its own below sc, which outlives cancellation, and may suspend and spawn. Their failures, one or an
+// *event.CompositeError, go to failed. name and entry, a function, are for reports.
+func (sc *Scope) Finally(name string, entry any, calls []func(self *Coroutine) error, failed func(err error)) {
+	sc.s.finally(sc, name, entry, calls, failed)
+}
+
+// FinallyAround is Finally in the scope around sc; for a root, beside it.
+func (sc *Scope) FinallyAround(name string, entry any, calls []func(self *Coroutine) error, failed func(err error)) {
+	sc.s.finally(sc.parent, name, entry, calls, failed)
+}
+
+func (s *Scheduler) finally(sc *Scope, name string, entry any, calls []func(self *Coroutine) error, failed func(err error)) {
+	below := newScope(s, sc)
+	below.cleanup = true
+	cleaner := s.newCoroutine(below, func(self *Coroutine) error {
 		var failures []error
-		for _, h := range handlers {
-			failures = append(failures, s.recovered(func() error { return h(self, co) }))
+		for _, call := range calls {
+			failures = append(failures, s.recovered(func() error { return call(self) }))
 		}
 		return event.Join(failures...)
-	})
-	cleaner.clean = true
-	cleaner.entry = entryOf(handlers[0])
-	cleaner.extra().name = "finally of " + co.Name()
-	cleaner.extra().settler = finallySettler{co}
+	}, finallySettler(failed))
+	cleaner.marks |= markClean
+	cleaner.entry = entryOf(entry)
+	cleaner.extra().name = name
 	s.ready.PushFront(cleaner)
 }
 
-// finallySettler passes the failure of finally handlers to the scope of the coroutine that they belong to.
-type finallySettler struct{ of *Coroutine }
+// finallySettler gets the failures of finally handlers.
+type finallySettler func(err error)
 
 func (f finallySettler) Settle(_ *Coroutine, err error) {
-	if err == nil || event.IsCancellation(err) {
-		return
+	if err != nil && !event.IsCancellation(err) {
+		f(err)
 	}
-	if bodyErr := f.of.Error(); bodyErr != nil && !event.IsCancellation(bodyErr) && f.of.scope.handler() == nil {
-		err = event.WithCause(err, bodyErr) // CORO-23
-	}
-	f.of.scope.fail(f.of, err)
 }

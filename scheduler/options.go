@@ -14,6 +14,8 @@ type Options struct {
 	Name string
 	// Logger gets what goes wrong without being an error of anybody: late coroutines, futures nobody looked at. Nil is silent.
 	Logger *slog.Logger
+	// Zombies says where coroutines are told of that run on in scopes that were cancelled or disposed safely.
+	Zombies ZombieLog
 	// Grace is how long a shutdown waits for coroutines that were cancelled before it unwinds them (CANC-18); 0 means 5 s, a
 	// negative value no time at all.
 	Grace time.Duration
@@ -59,5 +61,8 @@ func (o *Options) fill() {
 		o.Watchdog = -1
 		o.SlowTurn = 0
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Zombies.Logger == nil {
+		o.Zombies.Logger = o.Logger
 	}
 }

@@ -4,8 +4,8 @@ import "github.com/uvasync/uvasync/event"
 
 // Belonging is a thing that belongs to a scope without being a coroutine: a channel, a future.
 type Belonging interface {
-	// ScopeClosed is called when the scope is cancelled, or at the end of the run (CHAN-33). The reason is the scope's
-	// cancellation.
+	// ScopeClosed is called when the scope is cancelled or disposed, when the last zombie of one has ended that was disposed
+	// safely, or at the end of the run (CHAN-33). The reason is the scope's cancellation, or names the end.
 	ScopeClosed(reason error)
 	// ScopeDone is called when the scope has completed. It returns a failure that nobody has seen, once (CORO-16).
 	ScopeDone() error
@@ -19,18 +19,24 @@ type Owned struct {
 	thing      Belonging
 }
 
-// Own puts a thing into the scope. In one that is cancelled already ScopeClosed is called at once; in place of one that has
-// completed the nearest scope around it that has not asks for failures. After the end of the run nothing happens.
+// Own puts a thing into the scope. In one that has closed what it owned already ScopeClosed is called at once; in place of one
+// that has completed the nearest scope around it that has not asks for failures. After the end of the run nothing happens.
 func (sc *Scope) Own(o *Owned, thing Belonging) {
 	o.Release()
 	if sc == nil || sc.s.ended {
 		return
 	}
-	reason, s := sc.reason, sc.s
-	for sc.done {
-		if sc = sc.parent; sc == nil {
-			sc = s.main // a root that is over
+	s, late := sc.s, sc.released
+	reason := sc.ending()
+	for sc != nil && sc.done {
+		sc = sc.parent
+	}
+	if sc == nil { // a root that is over
+		for sc = s.roots.first; sc != nil && sc.done; sc = sc.next {
 		}
+	}
+	if sc == nil {
+		return
 	}
 	o.scope, o.thing = sc, thing
 	o.next = sc.owned
@@ -38,7 +44,7 @@ func (sc *Scope) Own(o *Owned, thing Belonging) {
 		o.next.prev = o
 	}
 	sc.owned = o
-	if reason != nil {
+	if late {
 		thing.ScopeClosed(reason)
 	}
 }
@@ -69,14 +75,6 @@ func (sc *Scope) things() []*Owned {
 		list[i], list[j] = list[j], list[i]
 	}
 	return list
-}
-
-func (sc *Scope) closeOwned(reason error) {
-	for _, o := range sc.things() {
-		if o.scope == sc {
-			sc.s.call(func() error { o.thing.ScopeClosed(reason); return nil })
-		}
-	}
 }
 
 // complete asks everything that the scope owns for failures that nobody has seen, and reports them.

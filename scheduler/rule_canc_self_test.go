@@ -26,6 +26,7 @@ func selfCancels(e *env) map[string]func(self *scheduler.Coroutine) {
 func (e *env) inSubScope(co *scheduler.Coroutine, fn func(self *scheduler.Coroutine) error) *scheduler.Coroutine {
 	sub, err := co.Scope().New()
 	require.NoError(e.t, err)
+	sub.SetSafe(false)
 	sub, err = sub.New()
 	require.NoError(e.t, err)
 	child := e.spawn(sub, fn)

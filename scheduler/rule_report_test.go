@@ -225,7 +225,7 @@ func TestScheduler_SHUT01_EveryScopeWithoutAHandlerIsCancelledOnTheWay(t *testin
 			e.spawn(inner, fails(errBoom))
 			main = co.Delay(time.Hour)
 			assert.True(t, outer.Closed())
-			assert.True(t, co.Scope().Closed())
+			assert.True(t, co.Scope().Sealed())
 			_, err = outer.New()
 			isUsage(t, err, "Scope.New", "boom")
 			_, err = inner.Spawn(e.sayer("no"))

@@ -42,12 +42,14 @@ type Scheduler struct {
 	slots    *slot         // those that are not in use
 	wanted   *Coroutine    // needs a fiber, which the root makes
 
-	main   *Scope
-	mainCo *Coroutine
-	roots  scopeList // main, and those beside it
-	lastID uint64
-	active int // coroutines that the run waits for
-	total  int
+	main    *Scope
+	mainCo  *Coroutine
+	roots   scopeList // main, and those beside it
+	lastID  uint64
+	active  int // coroutines that the run waits for
+	zombies int
+	total   int
+	ghosts  ghosts // zombies that are logged
 
 	clockStep int           // resumptions between two looks at the clock
 	sliceFrom time.Duration // when the event loop was last looked at
@@ -119,7 +121,9 @@ func (s *Scheduler) Current() *Coroutine {
 func (s *Scheduler) Coroutines() []*Coroutine {
 	list := make([]*Coroutine, 0, s.total)
 	for root := range s.eachRoot {
-		root.each(func(sc *Scope) { list = append(list, sc.coroutines...) })
+		for sc := range root.each {
+			list = append(list, sc.coroutines...)
+		}
 	}
 	slices.SortFunc(list, byID)
 	return list
@@ -153,7 +157,7 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 	})
 	defer stopCtx()
 	defer s.watch()()
-	s.mainCo = s.newCoroutine(s.main, main)
+	s.mainCo = s.newCoroutine(s.main, main, nil)
 	s.mainCo.extra().name = "main"
 	s.ready.Push(s.mainCo)
 	if ctx.Err() != nil { // main does not begin, whenever the post comes
@@ -161,7 +165,6 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 	}
 	s.stretch()
 	s.loop()
-	s.conclude()
 	return s.failure
 }
 
@@ -174,30 +177,10 @@ func (s *Scheduler) loop() {
 		}
 		if !over {
 			s.loop()
-			s.conclude()
 		}
 	}()
 	s.rule()
 	over = true
-}
-
-// conclude ends the scopes: what belongs to them is closed, and failures that nobody saw are told.
-func (s *Scheduler) conclude() {
-	for root := range s.eachRoot {
-		root.each(func(sc *Scope) {
-			sc.closed = true
-			sc.complete()
-		})
-	}
-	s.stage = stageUnwind // nothing is left to be shut down
-	for root := range s.eachRoot {
-		root.each(func(sc *Scope) {
-			if sc.reason == nil {
-				sc.reason = &event.CancelledError{Reason: ErrRunOver}
-				sc.closeOwned(sc.reason)
-			}
-		})
-	}
 }
 
 // close ends the contexts. It runs when Run returns, and when its goroutine exits.

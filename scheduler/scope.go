@@ -2,27 +2,52 @@ package scheduler
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/uvasync/uvasync/event"
 )
 
 // Scope owns coroutines and other things: it is where their failures go, and cancelling it cancels them. Scopes form a tree
-// below the main scope of the run. The loop only. Package scope builds on it what users see.
+// below the main scope of the run. This is the mechanism; package scope makes of it what users have. The loop only.
 type Scope struct {
-	s          *Scheduler // immutable
-	parent     *Scope     // immutable; nil: a root
-	children   scopeList
-	prev, next *Scope // siblings
-	coroutines []*Coroutine
-	owned      *Owned // newest first
-	values     Values
-	onError    func(sc *Scope, co *Coroutine, err error) error
-	reason     *event.CancelledError // why it was cancelled
-	closed     bool                  // takes no more coroutines
-	done       bool                  // complete, and out of the tree
-	cleanup    bool                  // of finally handlers: not cancelled with its parent, gone when it is empty
-	active     int                   // of coroutines
+	s            *Scheduler // immutable
+	parent       *Scope     // immutable; nil: a root
+	children     scopeList
+	prev, next   *Scope // siblings
+	coroutines   []*Coroutine
+	owned        *Owned // newest first
+	values       Values
+	onError      FailureHandler
+	onChildError FailureHandler
+	watcher      Watcher
+	zombieLog    *ZombieLog            // nil: that of the scope around it
+	reason       *event.CancelledError // why it was cancelled
+	active       int32                 // of coroutines
+	zombies      int32                 // of coroutines
+	busy         int32                 // of children: in those, or below, there are active coroutines
+	safe         bool                  // cancelling it makes zombies
+	sealed       bool                  // takes no more coroutines
+	disposed     bool                  // by any of the calls that do, one with a time limit included
+	safely       bool                  // DisposeSafely has been here
+	forced       bool                  // Dispose has been here
+	released     bool                  // what it owns is closed
+	done         bool                  // complete, and out of the tree
+	cleanup      bool                  // of finally handlers: not cancelled with its parent, gone when it is empty
+}
+
+// FailureHandler gets a failure that nobody awaited; co is the coroutine that failed, nil when it was something else. Nil
+// means that it is dealt with; an error, that it goes on, with what the handler returned before it (SCOPE-20).
+type FailureHandler func(sc *Scope, co *Coroutine, err error) error
+
+// Watcher is told what becomes of a scope. It must not suspend.
+type Watcher interface {
+	// Failed is asked whether somebody waits for the failures of the scope and of those below; then no handler is called.
+	Failed(co *Coroutine, err error) (taken bool)
+	// Idle is called when the last active coroutine in the scope and below is gone (SCOPE-27).
+	Idle()
+	// Drained is called when the scope is sealed and nothing is left in it and below (SCOPE-22).
+	Drained()
 }
 
 // scopeList is the scopes below one, or the roots of a run.
@@ -61,13 +86,14 @@ func (sc *Scope) siblings() *scopeList {
 }
 
 func newScope(s *Scheduler, parent *Scope) *Scope {
-	sc := &Scope{s: s, parent: parent}
+	sc := &Scope{s: s, parent: parent, safe: parent == nil || parent.safe}
 	sc.values.owner = sc
 	sc.siblings().push(sc)
 	return sc
 }
 
-// New makes a child of sc. A *event.UsageError when sc is closed, or the caller is not on the loop.
+// New makes a child of sc, with its safe flag (SCOPE-01). A *event.UsageError when sc is sealed, or the caller is not on the
+// loop.
 func (sc *Scope) New() (*Scope, error) {
 	const call = "Scope.New"
 	if sc == nil {
@@ -76,19 +102,27 @@ func (sc *Scope) New() (*Scope, error) {
 	if err := sc.s.Check(call); err != nil {
 		return nil, err
 	}
-	if sc.closed {
+	if sc.sealed {
 		return nil, sc.noSpawn(call)
 	}
 	return newScope(sc.s, sc), nil
 }
 
-// NewRoot makes a scope beside the main one: it ends with the run, and finds none of the main scope's values (CTX-05).
+// NewEnded makes a scope that has ended as sc has: what is made in a sealed one.
+func (sc *Scope) NewEnded() *Scope {
+	child := &Scope{s: sc.s, parent: sc, safe: sc.safe, reason: sc.reason, sealed: true, disposed: true, released: true, done: true}
+	child.safely, child.forced = sc.reason == nil, sc.reason != nil
+	child.values.owner = child
+	return child
+}
+
+// NewRoot makes a scope beside the main one, a safe one: it ends with the run, and finds none of the main scope's values (CTX-05).
 func (s *Scheduler) NewRoot() (*Scope, error) {
 	const call = "Scheduler.NewRoot"
 	if err := s.Check(call); err != nil {
 		return nil, err
 	}
-	if s.main.closed {
+	if s.main.sealed {
 		return nil, s.main.noSpawn(call)
 	}
 	return newScope(s, nil), nil
@@ -108,19 +142,67 @@ func (sc *Scope) Scheduler() *Scheduler {
 // Parent returns the scope around it; nil for a root.
 func (sc *Scope) Parent() *Scope { return sc.parent }
 
-// Closed reports whether it takes no more coroutines.
-func (sc *Scope) Closed() bool { return sc.closed }
+// Children yields the scopes that are directly below it (SCOPE-28).
+func (sc *Scope) Children() iter.Seq[*Scope] {
+	return func(yield func(*Scope) bool) {
+		for c := sc.children.first; c != nil; {
+			next := c.next
+			if !c.cleanup && !yield(c) {
+				return
+			}
+			c = next
+		}
+	}
+}
 
-// Counts returns how many coroutines of its own have not ended: the active ones, and all.
-func (sc *Scope) Counts() (active, total int) { return sc.active, len(sc.coroutines) }
+// Safe reports whether cancelling it turns coroutines into zombies.
+func (sc *Scope) Safe() bool { return sc.safe }
+
+// SetSafe says whether it does; scopes below keep theirs.
+func (sc *Scope) SetSafe(safe bool) { sc.safe = safe }
+
+// Sealed reports whether it takes no more coroutines.
+func (sc *Scope) Sealed() bool { return sc.sealed }
+
+// Closed reports whether it was disposed, by whatever call, or was cancelled, or the run has ended, and nothing is left in it
+// (SCOPE-03, SCOPE-04).
+func (sc *Scope) Closed() bool { return sc.disposed || sc.Drained() }
+
+// Cancelled returns what its coroutines were cancelled with; nil when they were not.
+func (sc *Scope) Cancelled() *event.CancelledError { return sc.reason }
+
+// Ending reports whether coroutines were cancelled, or left to themselves as zombies (SCOPE-13).
+func (sc *Scope) Ending() bool { return sc.reason != nil || sc.safely }
+
+// Finished reports whether no active coroutine is in it and below it (SCOPE-27).
+func (sc *Scope) Finished() bool { return sc.active == 0 && sc.busy == 0 }
+
+// Drained reports whether it is sealed and nothing is left in it and below it.
+func (sc *Scope) Drained() bool {
+	return sc.done || sc.sealed && len(sc.coroutines) == 0 && sc.children.first == nil
+}
+
+// Counts returns how many coroutines of its own have not ended: active ones, zombies, and all with the hidden ones.
+func (sc *Scope) Counts() (active, zombies, total int) {
+	return int(sc.active), int(sc.zombies), len(sc.coroutines)
+}
 
 // Values returns what is stored with the scope.
 func (sc *Scope) Values() *Values { return &sc.values }
 
-// OnError makes h get the failures of the scope's coroutines, instead of the failure cancelling the scope. A nil result
-// means that the failure is dealt with; an error, that it goes on, with what h returned before it. It runs on the loop,
-// outside of any coroutine; it may spawn, and must not suspend. Setting it again replaces it.
-func (sc *Scope) OnError(h func(sc *Scope, co *Coroutine, err error) error) { sc.onError = h }
+// Watch makes w be told what becomes of the scope. There is one watcher.
+func (sc *Scope) Watch(w Watcher) { sc.watcher = w }
+
+// Watcher returns who is told what becomes of the scope; nil: nobody.
+func (sc *Scope) Watcher() Watcher { return sc.watcher }
+
+// OnError makes h get the failures of the scope's coroutines, instead of the failure cancelling the scope (SCOPE-16). It runs on
+// the loop, outside of any coroutine; it may spawn, and must not suspend. Setting it again replaces it.
+func (sc *Scope) OnError(h FailureHandler) { sc.onError = h }
+
+// OnChildError makes h get the failures that come from the scopes below, before OnError's (SCOPE-17). By then those are
+// cancelled (SCOPE-19). Otherwise as OnError.
+func (sc *Scope) OnChildError(h FailureHandler) { sc.onChildError = h }
 
 func (sc *Scope) find(key any) (any, bool) {
 	for ; sc != nil; sc = sc.parent {
@@ -131,85 +213,12 @@ func (sc *Scope) find(key any) (any, bool) {
 	return nil, false
 }
 
-func (sc *Scope) add(co *Coroutine) {
-	co.index = int32(len(sc.coroutines))
-	sc.coroutines = append(sc.coroutines, co)
-	sc.s.total++
-	if !co.hidden {
-		sc.active++
-		sc.s.active++
-	}
-}
-
-func (sc *Scope) remove(co *Coroutine) {
-	last := len(sc.coroutines) - 1
-	moved := sc.coroutines[last]
-	if moved != co {
-		sc.coroutines[co.index], moved.index = moved, co.index
-	}
-	sc.coroutines[last] = nil
-	sc.coroutines = sc.coroutines[:last]
-	sc.s.total--
-	if !co.hidden {
-		sc.active--
-		sc.s.active--
-	}
-	if last == 0 {
-		sc.leaveIfDone()
-	}
-}
-
-// leaveIfDone completes a scope that nothing can happen in any more, and takes it out of the tree: one that is cancelled, or of
-// finally handlers, and empty. Its parent may be done by that too. The main scope stays.
-func (sc *Scope) leaveIfDone() {
-	for sc != nil && sc != sc.s.main && !sc.done && (sc.closed || sc.cleanup) && len(sc.coroutines) == 0 && sc.children.first == nil {
-		sc.done, sc.closed = true, true
-		sc.complete()
-		sc.siblings().remove(sc)
-		sc = sc.parent
-	}
-}
-
-// Cancel cancels the scope and everything in it: what it owns is closed, child scopes come first, then its own coroutines
-// (SCOPE-05). It takes no more coroutines. Idempotent: the first reason stays. The reason may be nil. A *event.UsageError
-// from another goroutine than that of the loop.
-func (sc *Scope) Cancel(reason error) error {
-	const call = "Scope.Cancel"
-	if sc == nil {
-		return usage(call, "the scope is nil", "use that of a coroutine")
-	}
-	if err := sc.s.Check(call); err != nil {
-		return err
-	}
-	sc.cancel(reason)
-	return nil
-}
-
-func (sc *Scope) cancel(reason error) {
-	if sc.reason != nil {
-		return
-	}
-	sc.closed = true
-	sc.reason = &event.CancelledError{Reason: reason}
-	sc.closeOwned(sc.reason)
-	// A scope may have thousands of children, and a coroutine that is told may change the lists.
-	for c := sc.children.first; c != nil; {
-		next := c.next
-		if !c.cleanup {
-			c.cancel(reason)
-		}
-		c = next
-	}
-	for _, co := range sc.snapshot() {
-		co.cancel(sc.reason)
-	}
-	sc.leaveIfDone()
-}
-
 // snapshot lists the scope's own coroutines, oldest first.
 func (sc *Scope) snapshot() []*Coroutine {
 	list := slices.Clone(sc.coroutines)
-	slices.SortFunc(list, byID)
+	if len(list) > 1 {
+		slices.SortFunc(list, byID)
+	}
 	return list
 }
 
@@ -228,12 +237,16 @@ func (sc *Scope) Left() *Coroutine {
 	return nil
 }
 
-// each calls fn for sc and all scopes below it.
-func (sc *Scope) each(fn func(*Scope)) {
+// each yields all scopes below sc, and last sc. What it yields may leave the tree.
+func (sc *Scope) each(yield func(*Scope) bool) { sc.visit(yield) }
+
+func (sc *Scope) visit(yield func(*Scope) bool) bool {
 	for c := sc.children.first; c != nil; {
 		next := c.next
-		c.each(fn)
+		if !c.visit(yield) {
+			return false
+		}
 		c = next
 	}
-	fn(sc)
+	return yield(sc)
 }

@@ -70,7 +70,7 @@ func (s *Scheduler) shutdown(reason error) {
 		}
 	}
 	for root := range s.eachRoot {
-		root.cancel(reason)
+		root.end(forcibly, reason)
 	}
 	if s.opts.Grace < 0 {
 		s.unwindAll()
@@ -106,7 +106,9 @@ func (s *Scheduler) unwindAll() {
 		co.judge()
 	}
 	for root := range s.eachRoot {
-		root.each(func(sc *Scope) { sc.closed = true })
+		for sc := range root.each {
+			sc.sealed = true
+		}
 	}
 	if len(late.Coroutines) > 0 {
 		s.failure = event.WithCause(late, s.failure)
@@ -129,7 +131,8 @@ func (s *Scheduler) unwound(co *Coroutine) error {
 	return event.WithCause(&event.CancelledError{Reason: errUnwound}, co.requested())
 }
 
-// over reports whether no coroutine is left. When no active one is, the others are cancelled.
+// over reports whether the run is: no coroutine is left, and the scopes are complete. When no active one is left, the others
+// are cancelled (SCOPE-29).
 func (s *Scheduler) over() bool {
 	if s.active > 0 {
 		return false
@@ -138,5 +141,19 @@ func (s *Scheduler) over() bool {
 		s.shutdown(ErrRunOver)
 		return false
 	}
-	return true
+	s.complete()
+	return s.total == 0
+}
+
+// complete ends the scopes that are left, innermost first: they are asked for failures that nobody saw, and their finally
+// handlers start, which may make others (SHUT-04).
+func (s *Scheduler) complete() {
+	for s.total == 0 && s.roots.first != nil {
+		leaf := s.roots.first
+		for leaf.children.first != nil {
+			leaf = leaf.children.first
+		}
+		leaf.sealed = true
+		leaf.leaveIfDone()
+	}
 }

@@ -108,10 +108,10 @@ func (sc *Scope) spawn(call string, fn func(co *Coroutine) error, opts []SpawnOp
 		return nil, invalid(call, "function", nil, "pass what the coroutine shall run")
 	}
 	if len(opts) == 0 && !sc.s.opts.SpawnLines {
-		if sc.closed {
+		if sc.sealed {
 			return nil, sc.noSpawn(call)
 		}
-		co := sc.s.newCoroutine(sc, fn)
+		co := sc.s.newCoroutine(sc, fn, nil)
 		sc.s.ready.Push(co)
 		return co, nil
 	}
@@ -133,24 +133,24 @@ func (sc *Scope) spawnWith(call string, fn func(co *Coroutine) error, o *SpawnOp
 			sc = provided
 		}
 	}
-	if sc.closed {
+	if sc.sealed {
 		return nil, sc.noSpawn(call)
 	}
 	s := sc.s
-	co := newHidden(s, sc, fn, o.hidden)
+	var co *Coroutine
+	if o.hidden {
+		co = s.newHidden(sc, fn, o.settler)
+	} else {
+		co = s.newCoroutine(sc, fn, o.settler)
+	}
 	if o.entry != 0 {
 		co.entry = o.entry
 	}
 	if o.name != "" {
 		co.extra().name = o.name
 	}
-	if o.settler != nil {
-		co.extra().settler = o.settler
-	}
 	if s.opts.SpawnLines {
-		var pcs [1]uintptr
-		runtime.Callers(4, pcs[:])
-		co.extra().line = pcs[0]
+		co.line(4)
 	}
 	if o.strategy == nil {
 		s.ready.Push(co)
@@ -177,20 +177,61 @@ func (s *Scheduler) enqueueBy(strategy SpawnStrategy, co *Coroutine) (*Coroutine
 	return co, nil
 }
 
-func (s *Scheduler) newCoroutine(sc *Scope, fn func(*Coroutine) error) *Coroutine {
-	return newHidden(s, sc, fn, false)
+// SpawnSettled is Spawn with [SettledBy] and [EntryOf] entry, for packages that start many: it costs no more than a plain
+// Spawn.
+func (sc *Scope) SpawnSettled(call string, fn func(co *Coroutine) error, settler Settler, entry any) (*Coroutine, error) {
+	if err := sc.s.Check(call); err != nil {
+		return nil, err
+	}
+	if sc.sealed {
+		return nil, sc.noSpawn(call)
+	}
+	s := sc.s
+	co := s.newCoroutine(sc, fn, settler)
+	co.entry = entryOf(entry)
+	if s.opts.SpawnLines {
+		co.line(2)
+	}
+	s.ready.Push(co)
+	return co, nil
+}
+
+// line notes the line that spawns co: skip functions are between that and this.
+func (co *Coroutine) line(skip int) {
+	var pcs [1]uintptr
+	runtime.Callers(skip+1, pcs[:])
+	co.extra().line = pcs[0]
 }
 
 // codeOf is where the code of fn begins: the first word of what a func value points to, as reflect's Pointer has it.
 func codeOf(fn func(*Coroutine) error) uintptr { return **(**uintptr)(unsafe.Pointer(&fn)) }
 
-func newHidden(s *Scheduler, sc *Scope, fn func(*Coroutine) error, hidden bool) *Coroutine {
+// newCoroutine makes an active one. settler may be nil.
+func (s *Scheduler) newCoroutine(sc *Scope, fn func(*Coroutine) error, settler Settler) *Coroutine {
+	co := s.blank(sc, fn, settler)
+	sc.add(co)
+	sc.gainActive()
+	return co
+}
+
+func (s *Scheduler) newHidden(sc *Scope, fn func(*Coroutine) error, settler Settler) *Coroutine {
+	co := s.blank(sc, fn, settler)
+	co.marks |= markHidden
+	sc.add(co)
+	return co
+}
+
+func (s *Scheduler) blank(sc *Scope, fn func(*Coroutine) error, settler Settler) *Coroutine {
 	s.lastID++
-	co := &Coroutine{scope: sc, fn: fn, entry: codeOf(fn), id: s.lastID, hidden: hidden}
+	var co *Coroutine
+	if settler == nil {
+		co = &Coroutine{scope: sc, fn: fn, entry: codeOf(fn), id: s.lastID}
+	} else {
+		co = &(&settledCoroutine{Coroutine{scope: sc, fn: fn, entry: codeOf(fn), id: s.lastID, marks: markSettled}, settler}).Coroutine
+	}
 	if s.stage == stageUnwind { // whatever begins now is unwound at its first suspension (CANC-18)
 		co.doomed, co.barred = true, true
 	}
-	sc.add(co)
 	return co
 }
 

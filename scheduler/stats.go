@@ -8,6 +8,7 @@ import (
 // Stats are figures about a run at one moment.
 type Stats struct {
 	Active      int           // coroutines that the run waits for
+	Zombies     int           // coroutines that it does not wait for, because their scope was cancelled or disposed safely
 	Total       int           // coroutines that have not ended, hidden ones included
 	Ready       int           // coroutines that can go on
 	Spawned     uint64        // coroutines started so far
@@ -20,7 +21,7 @@ type Stats struct {
 // Stats returns the figures of the moment. The loop only.
 func (s *Scheduler) Stats() Stats {
 	st := s.stats
-	st.Active, st.Total, st.Ready, st.Spawned = s.active, s.total, s.ready.Len(), s.lastID
+	st.Active, st.Zombies, st.Total, st.Ready, st.Spawned = s.active, s.zombies, s.total, s.ready.Len(), s.lastID
 	if s.group != nil {
 		st.Contexts, st.Idle = s.group.Count(), len(s.idle)
 	}

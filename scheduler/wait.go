@@ -104,7 +104,7 @@ func (w *wait) arm(d time.Duration, expects bool) error {
 	if w.ends == nil {
 		w.ends = w.fiber.s.reactor.NewDeadline(w.expired)
 	}
-	if hidden := w.fiber.co.hidden; hidden != w.hidden { // a helper's waiting hides no deadlock
+	if hidden := w.fiber.co.marks.has(markHidden); hidden != w.hidden { // a helper's waiting hides no deadlock
 		w.hidden = hidden
 		w.ends.SetHidden(hidden)
 	}

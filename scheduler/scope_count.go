@@ -1,0 +1,78 @@
+package scheduler
+
+// A scope knows its own coroutines, and of how many of its children it is true that active ones are in them or below. So the
+// end of a coroutine costs the same however many there are, and is told upwards only as far as it is news.
+
+// roomy is the capacity from which on the list of a scope's coroutines shrinks when it is mostly empty.
+const roomy = 256
+
+func (sc *Scope) add(co *Coroutine) {
+	co.index = int32(len(sc.coroutines))
+	sc.coroutines = append(sc.coroutines, co)
+	sc.s.total++
+}
+
+func (sc *Scope) remove(co *Coroutine) {
+	last := len(sc.coroutines) - 1
+	moved := sc.coroutines[last]
+	if moved != co {
+		sc.coroutines[co.index], moved.index = moved, co.index
+	}
+	sc.coroutines[last] = nil
+	sc.coroutines = sc.coroutines[:last]
+	if n := cap(sc.coroutines); n >= roomy && last < n/4 {
+		sc.coroutines = append(make([]*Coroutine, 0, n/2), sc.coroutines...)
+	}
+	sc.s.total--
+	switch {
+	case co.marks.has(markZombie):
+		sc.zombies--
+		sc.s.zombies--
+	case !co.marks.has(markHidden):
+		sc.loseActive()
+	}
+	if last == 0 && (sc.sealed || sc.cleanup) {
+		sc.leaveIfDone()
+	}
+}
+
+// gainActive counts one more active coroutine.
+func (sc *Scope) gainActive() {
+	sc.s.active++
+	sc.active++
+	if sc.active > 1 || sc.busy > 0 {
+		return
+	}
+	for p := sc.parent; p != nil; p = p.parent {
+		p.busy++
+		if p.busy > 1 || p.active > 0 {
+			return
+		}
+	}
+}
+
+// loseActive counts one less, and tells the watchers of all scopes that have none any more, from here upwards.
+func (sc *Scope) loseActive() {
+	sc.s.active--
+	sc.active--
+	if !sc.Finished() {
+		return
+	}
+	top := sc
+	for p := sc.parent; p != nil; p = p.parent {
+		p.busy--
+		if !p.Finished() {
+			break
+		}
+		top = p
+	}
+	for {
+		if w := sc.watcher; w != nil {
+			sc.s.call(func() error { w.Idle(); return nil })
+		}
+		if sc == top {
+			return
+		}
+		sc = sc.parent
+	}
+}

@@ -1,0 +1,75 @@
+package scope
+
+import (
+	"fmt"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// AsEvent returns the event that completes whenever no active coroutine is left in the scope and below it; nil for nil.
+func (s *Scope) AsEvent() *event.Base {
+	if s == nil || s.st == nil {
+		return nil
+	}
+	return &s.st.base
+}
+
+// Flags returns the flags of the event.
+func (s *Scope) Flags() event.Flags {
+	if s == nil || s.st == nil {
+		return 0
+	}
+	return s.st.base.Flags()
+}
+
+// Info describes the scope for people: "scope: 3 active, 1 zombie, cancelled".
+func (s *Scope) Info() string {
+	if s == nil || s.st == nil {
+		return "no scope"
+	}
+	return s.st.info()
+}
+
+// RefuseWait is what the waits of coroutines ask: one of the scope, or of those below, cannot wait for it (SCOPE-12).
+func (s *Scope) RefuseWait(call string, co *scheduler.Coroutine) error {
+	return s.st.inner.RefuseWait(call, co)
+}
+
+func (st *state) info() string {
+	active, zombies, _ := st.inner.Counts()
+	text := fmt.Sprintf("scope: %d active", active)
+	switch {
+	case zombies == 1:
+		text += ", 1 zombie"
+	case zombies > 1:
+		text += fmt.Sprintf(", %d zombies", zombies)
+	}
+	if active == 0 && !st.inner.Finished() {
+		text += ", more below"
+	}
+	switch {
+	case st.inner.Cancelled() != nil:
+		text += ", cancelled"
+	case st.inner.Closed():
+		text += ", closed"
+	}
+	return text
+}
+
+// Idle is called by the scheduler when the last active coroutine in the scope and below is gone.
+func (st *state) Idle() {
+	if st.base.Callbacks() > 0 {
+		_ = st.base.Notify(nil, nil)
+	}
+}
+
+// scopeKind is the [event.Kind] of a scope.
+type scopeKind state
+
+func (k *scopeKind) StartEvent() error { return nil }
+func (k *scopeKind) StopEvent()        {}
+func (k *scopeKind) DisposeEvent()     {}
+func (k *scopeKind) Info() string      { return (*state)(k).info() }
+
+func (k *scopeKind) Outcome() (result any, ok bool, err error) { return nil, k.inner.Finished(), nil }
