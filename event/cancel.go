@@ -38,8 +38,11 @@ func (e *CancelledError) Unwrap() error { return e.Reason }
 // IsCancellation reports whether err is nothing but a cancellation: a [CancelledError] itself or wrapped, with no failure
 // of another kind beside it. Such an outcome is never an unhandled failure (CANC-19).
 func IsCancellation(err error) (is bool) {
-	if err == nil {
+	switch err.(type) {
+	case nil:
 		return false
+	case *CancelledError: // nearly always
+		return true
 	}
 	// The Unwrap of somebody's error may panic; such an error is a failure.
 	defer func() {

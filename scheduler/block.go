@@ -70,7 +70,11 @@ func (x *extras) innermost() *frame {
 // publish closes the innermost frame and what is around it, up to the block from: its cancellation has taken effect in all
 // of them. nil: in the whole body.
 func (co *Coroutine) publish(from *frame) {
-	for _, fn := range co.ext.Load().closeUpTo(from) {
+	x := co.ext.Load()
+	if x.top.Load() == nil { // nobody has asked: who does so now sees for himself what has happened
+		return
+	}
+	for _, fn := range x.closeUpTo(from) {
 		co.scope.s.call(func() error { fn(); return nil })
 	}
 }

@@ -43,11 +43,14 @@ func (co *Coroutine) judge() {
 		return
 	}
 	if old := x.verdict.Load(); old == nil || old.err != effective {
-		v := &verdict{effective}
-		x.verdict.Store(v)
-		if from == nil && x.own.Load() == nil {
+		v := &x.box
+		if from != nil || x.own.Load() != nil {
+			v = &verdict{effective}
+		} else {
+			v.err = effective
 			x.own.Store(v)
 		}
+		x.verdict.Store(v)
 	}
 	co.publish(from)
 	if co.state == suspended {

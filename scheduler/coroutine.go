@@ -40,6 +40,7 @@ const (
 	markHidden  marks = 1 << iota // never active
 	markClean                     // runs finally handlers: stage 1 of a shutdown spares it
 	markSettled                   // it is part of a settledCoroutine
+	markTask                      // it is part of a taskCoroutine
 	markZombie                    // active no more: set once, while it lives
 )
 
@@ -51,13 +52,17 @@ type settledCoroutine struct {
 	settler   Settler
 }
 
-// settler returns who takes over the outcome; nil: nobody.
-func (co *Coroutine) settler() Settler {
-	if !co.marks.has(markSettled) {
-		return nil
-	}
-	return (*settledCoroutine)(unsafe.Pointer(co)).settler
+// taskCoroutine is a coroutine whose body is a task, in place of fn.
+type taskCoroutine struct {
+	Coroutine // the first field: a coroutine with markTask can be converted
+	task      Task
 }
+
+// task is what a coroutine with markTask runs.
+func (co *Coroutine) task() Task { return (*taskCoroutine)(unsafe.Pointer(co)).task }
+
+// owned reports whether somebody has taken over the outcome.
+func (m marks) owned() bool { return m.has(markSettled | markTask) }
 
 type state uint8
 
@@ -82,15 +87,38 @@ type extras struct {
 	requested *event.CancelledError   // loop goroutine only; its own cancellation, in effect or not
 	verdict   atomic.Pointer[verdict] // any goroutine; the cancellation in effect, which Err returns
 	own       atomic.Pointer[verdict] // any goroutine; requested, from when it took effect on
-	name      string
-	line      uintptr                              // where it was spawned, with Options.SpawnLines
-	finally   []func(self, ended *Coroutine) error // loop goroutine only
-	result    any
-	zombie    *zombie // loop goroutine only; nil: it is none, or none that is logged
+	box       verdict                 // what own refers to
+	label     *label                  // immutable; nil: it has none
+	rare      *rare                   // loop goroutine only; nil until needed
 	values    Values
 	mu        sync.Mutex            // guards what of the frames other goroutines reach; held for moments only
 	top       atomic.Pointer[frame] // any goroutine; the innermost block, or the frame of the whole body; nil: none needed yet
 }
+
+// label is what reports call a coroutine. Immutable.
+type label struct {
+	name string
+	line uintptr // where it was spawned, with Options.SpawnLines
+}
+
+// rare is what even fewer need. Loop goroutine only.
+type rare struct {
+	result  any
+	finally []func(self, ended *Coroutine) error
+	zombie  *zombie // nil: it is none, or none that is logged
+}
+
+// rarely returns what is rare about co, making it if there is nothing.
+func (co *Coroutine) rarely() *rare {
+	x := co.extra()
+	if x.rare == nil {
+		x.rare = &rare{}
+	}
+	return x.rare
+}
+
+// labelled gives a coroutine that is being made its name and the line that spawns it; either may be nothing.
+func (co *Coroutine) labelled(name string, line uintptr) { co.extra().label = &label{name, line} }
 
 // extra returns co's extras, making them if there are none. Any goroutine.
 func (co *Coroutine) extra() *extras {
@@ -126,16 +154,24 @@ func (co *Coroutine) ID() uint64 { return co.id }
 
 // Name returns the name given by [Named], or "coroutine" and the id. Any goroutine.
 func (co *Coroutine) Name() string {
-	if x := co.ext.Load(); x != nil && x.name != "" {
-		return x.name
+	if name := co.given(); name != "" {
+		return name
 	}
 	return fmt.Sprint("coroutine ", co.id)
 }
 
+// given is the name that it was given, if any.
+func (co *Coroutine) given() string {
+	if x := co.ext.Load(); x != nil && x.label != nil {
+		return x.label.name
+	}
+	return ""
+}
+
 // title is the name with the id, for reports, where names may meet.
 func (co *Coroutine) title() string {
-	if x := co.ext.Load(); x != nil && x.name != "" {
-		return fmt.Sprintf("coroutine %d %q", co.id, x.name)
+	if name := co.given(); name != "" {
+		return fmt.Sprintf("coroutine %d %q", co.id, name)
 	}
 	return co.Name()
 }
@@ -185,15 +221,15 @@ func (co *Coroutine) requested() *event.CancelledError {
 
 // Result returns the value that co ended with, nil for a plain one and before the end. See [Coroutine.SetResult].
 func (co *Coroutine) Result() any {
-	if x := co.ext.Load(); x != nil && co.state == completed && x.err == nil {
-		return x.result
+	if x := co.ext.Load(); x != nil && x.rare != nil && co.state == completed && x.err == nil {
+		return x.rare.result
 	}
 	return nil
 }
 
 // SetResult says what Result returns, and whoever awaits co, when it has ended without an error. It is for the coroutine
 // itself.
-func (co *Coroutine) SetResult(v any) { co.extra().result = v }
+func (co *Coroutine) SetResult(v any) { co.rarely().result = v }
 
 // AsEvent returns the event that completes with the coroutine.
 func (co *Coroutine) AsEvent() *event.Base {

@@ -61,7 +61,7 @@ func (sc *Scope) fail(co *Coroutine, err error) {
 			return
 		}
 		if sc.parent != nil && !sc.cleanup {
-			sc.end(forcibly, err) // all fail together, safe or not: who does not want that has a handler
+			sc.end(forcibly, &event.CancelledError{Reason: err}) // all fail together, safe or not: who does not want that has a handler
 		}
 	}
 	s.failed(co, err)

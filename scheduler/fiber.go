@@ -108,7 +108,13 @@ func (f *fiber) exec() {
 	f.returned = false
 	defer f.ended()
 	f.enter(co)
-	if err := fn(co); err != nil {
+	var err error
+	if fn != nil {
+		err = fn(co)
+	} else {
+		err = co.task().Run(co)
+	}
+	if err != nil {
 		f.wait.err = err
 	}
 	f.returned = true

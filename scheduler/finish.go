@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"unsafe"
 
 	"github.com/uvasync/uvasync/event"
 )
@@ -26,26 +27,40 @@ func (s *Scheduler) finish(co *Coroutine, err error) {
 	}
 	co.over.Store(1)
 	switch x := co.ext.Load(); {
-	case x != nil || s.opts.Switch != nil:
+	case s.opts.Switch != nil || x != nil && !x.unwatched(co, err):
 		s.finishWatched(co, x, err)
-	case co.marks.has(markSettled):
-		s.finishSettled(co)
+	case co.marks.owned():
+		s.finishSettled(co, err)
 	default:
 		co.scope.remove(co)
 	}
 }
 
-// finishSettled is the end of a coroutine in which nobody but its settler is interested, without an error.
-func (s *Scheduler) finishSettled(co *Coroutine) {
+// unwatched reports whether nobody is to be told of the end of co, with err, but perhaps its settler.
+func (x *extras) unwatched(co *Coroutine, err error) bool {
+	return x.rare == nil && (x.base == nil || x.base.Callbacks() == 0) && x.top.Load() == nil &&
+		(err == nil || co.marks.owned() || event.IsCancellation(err))
+}
+
+// finishSettled is the end of a coroutine in which nobody but its settler is interested.
+func (s *Scheduler) finishSettled(co *Coroutine, err error) {
 	defer co.scope.remove(co)
-	s.settle(co, nil)
+	s.settle(co, err)
 }
 
 // settle tells the settler of co, if there is one.
 func (s *Scheduler) settle(co *Coroutine, err error) {
-	if settler := co.settler(); settler != nil {
-		s.call(func() error { settler.Settle(co, err); return nil })
+	if !co.marks.owned() {
+		return
 	}
+	returned := false
+	defer s.guard(&returned)
+	if co.marks.has(markTask) {
+		co.task().Settle(co, err)
+	} else {
+		(*settledCoroutine)(unsafe.Pointer(co)).settler.Settle(co, err)
+	}
+	returned = true
 }
 
 // finishWatched is the end of a coroutine in which somebody is interested, or that has failed. All of it happens, whoever of
@@ -59,8 +74,8 @@ func (s *Scheduler) finishWatched(co *Coroutine, x *extras, err error) {
 		s.settle(co, err)
 		return
 	}
-	if x.zombie != nil {
-		defer x.zombie.ended(err)
+	if r := x.rare; r != nil && r.zombie != nil {
+		defer r.zombie.ended(err)
 	}
 	s.finishExtras(co, x, err)
 }
@@ -69,12 +84,12 @@ func (s *Scheduler) finishWatched(co *Coroutine, x *extras, err error) {
 func (s *Scheduler) finishExtras(co *Coroutine, x *extras, err error) {
 	awaited := false
 	defer func() {
-		if len(x.finally) > 0 {
-			s.spawnFinally(co, x)
+		if r := x.rare; r != nil && len(r.finally) > 0 {
+			s.spawnFinally(co, r)
 		}
 	}()
 	defer func() {
-		if err != nil && !awaited && !co.marks.has(markSettled) && !event.IsCancellation(err) {
+		if err != nil && !awaited && !co.marks.owned() && !event.IsCancellation(err) {
 			co.scope.fail(co, err)
 		}
 	}()
@@ -125,15 +140,15 @@ func (co *Coroutine) OnFinally(fn func(self, ended *Coroutine) error) error {
 	if co.state == completed {
 		return s.recovered(func() error { return fn(s.Current(), co) })
 	}
-	x := co.extra()
-	x.finally = append(x.finally, fn)
+	r := co.rarely()
+	r.finally = append(r.finally, fn)
 	return nil
 }
 
 // spawnFinally starts the coroutine that calls the handlers.
-func (s *Scheduler) spawnFinally(co *Coroutine, x *extras) {
-	handlers := x.finally
-	x.finally = nil
+func (s *Scheduler) spawnFinally(co *Coroutine, r *rare) {
+	handlers := r.finally
+	r.finally = nil
 	calls := make([]func(self *Coroutine) error, len(handlers))
 	for i, h := range handlers {
 		calls[i] = func(self *Coroutine) error { return h(self, co) }
@@ -170,7 +185,7 @@ func (s *Scheduler) finally(sc *Scope, name string, entry any, calls []func(self
 	}, finallySettler(failed))
 	cleaner.marks |= markClean
 	cleaner.entry = entryOf(entry)
-	cleaner.extra().name = name
+	cleaner.labelled(name, 0)
 	s.ready.PushFront(cleaner)
 }
 

@@ -84,8 +84,8 @@ func (co *Coroutine) SuspendLocation() string {
 // SpawnLocation returns where co was started: the line, with Options.SpawnLines, or else the function that it runs and where
 // that begins. Any goroutine.
 func (co *Coroutine) SpawnLocation() string {
-	if x := co.ext.Load(); x != nil && x.line != 0 {
-		frame, _ := runtime.CallersFrames([]uintptr{x.line}).Next()
+	if x := co.ext.Load(); x != nil && x.label != nil && x.label.line != 0 {
+		frame, _ := runtime.CallersFrames([]uintptr{x.label.line}).Next()
 		return at(frame)
 	}
 	f := runtime.FuncForPC(co.entry)

@@ -158,7 +158,7 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 	defer stopCtx()
 	defer s.watch()()
 	s.mainCo = s.newCoroutine(s.main, main, nil)
-	s.mainCo.extra().name = "main"
+	s.mainCo.labelled("main", 0)
 	s.ready.Push(s.mainCo)
 	if ctx.Err() != nil { // main does not begin, whenever the post comes
 		s.askedToEnd(context.Cause(ctx))

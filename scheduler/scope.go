@@ -16,6 +16,7 @@ type Scope struct {
 	children     scopeList
 	prev, next   *Scope // siblings
 	coroutines   []*Coroutine
+	single       [1]*Coroutine // room for the first, without an allocation
 	owned        *Owned // newest first
 	values       Values
 	onError      FailureHandler
@@ -142,15 +143,19 @@ func (sc *Scope) Scheduler() *Scheduler {
 // Parent returns the scope around it; nil for a root.
 func (sc *Scope) Parent() *Scope { return sc.parent }
 
-// Children yields the scopes that are directly below it (SCOPE-28).
+// Children yields the scopes that are directly below it (SCOPE-28), oldest first, those that have not ended meanwhile.
 func (sc *Scope) Children() iter.Seq[*Scope] {
 	return func(yield func(*Scope) bool) {
-		for c := sc.children.first; c != nil; {
-			next := c.next
-			if !c.cleanup && !yield(c) {
+		var list []*Scope
+		for c := sc.children.first; c != nil; c = c.next {
+			if !c.cleanup {
+				list = append(list, c)
+			}
+		}
+		for _, c := range list {
+			if !c.done && !yield(c) {
 				return
 			}
-			c = next
 		}
 	}
 }
@@ -213,12 +218,14 @@ func (sc *Scope) find(key any) (any, bool) {
 	return nil, false
 }
 
-// snapshot lists the scope's own coroutines, oldest first.
+// snapshot lists the scope's own coroutines, oldest first. With one, which is the most frequent number, it is the scope's own
+// list, of which one is all that is used.
 func (sc *Scope) snapshot() []*Coroutine {
-	list := slices.Clone(sc.coroutines)
-	if len(list) > 1 {
-		slices.SortFunc(list, byID)
+	if len(sc.coroutines) == 1 {
+		return sc.coroutines
 	}
+	list := slices.Clone(sc.coroutines)
+	slices.SortFunc(list, byID)
 	return list
 }
 

@@ -6,10 +6,20 @@ package scheduler
 // roomy is the capacity from which on the list of a scope's coroutines shrinks when it is mostly empty.
 const roomy = 256
 
-func (sc *Scope) add(co *Coroutine) {
+// enter puts a new coroutine into the scope.
+func (sc *Scope) enter(co *Coroutine) {
 	co.index = int32(len(sc.coroutines))
+	if sc.coroutines == nil {
+		sc.coroutines = sc.single[:0]
+	}
 	sc.coroutines = append(sc.coroutines, co)
 	sc.s.total++
+	if !co.marks.has(markHidden) {
+		sc.gainActive()
+	}
+	if sc.s.stage == stageUnwind { // whatever begins now is unwound at its first suspension (CANC-18)
+		co.doomed, co.barred = true, true
+	}
 }
 
 func (sc *Scope) remove(co *Coroutine) {

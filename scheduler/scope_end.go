@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/uvasync/uvasync/event"
@@ -26,14 +27,14 @@ func (sc *Scope) Cancel(reason error) error {
 	if err := sc.check("Scope.Cancel"); err != nil {
 		return err
 	}
-	sc.end(byFlag, reason)
+	sc.end(byFlag, &event.CancelledError{Reason: reason})
 	return nil
 }
 
 // Dispose cancels all coroutines in the scope and below, safe or not, zombies included, and closes it at once (SCOPE-04).
 // Otherwise as Cancel.
 func (sc *Scope) Dispose(reason error) error {
-	return sc.dispose("Scope.Dispose", forcibly, reason)
+	return sc.dispose("Scope.Dispose", forcibly, &event.CancelledError{Reason: reason})
 }
 
 // DisposeSafely closes the scope and those below it, and leaves the coroutines to themselves: all become zombies, which run to
@@ -67,7 +68,7 @@ func (sc *Scope) settleDown() {
 	sc.leaveIfDone()
 }
 
-func (sc *Scope) dispose(call string, how manner, reason error) error {
+func (sc *Scope) dispose(call string, how manner, reason *event.CancelledError) error {
 	if err := sc.check(call); err != nil {
 		return err
 	}
@@ -83,30 +84,33 @@ func (sc *Scope) check(call string) error {
 	return sc.s.Check(call)
 }
 
-func (sc *Scope) end(how manner, reason error) {
+// end ends the scope and those below it. The reason is what coroutines that are cancelled shall see.
+func (sc *Scope) end(how manner, reason *event.CancelledError) {
 	if sc.done || sc.forced || sc.safely && how == safely || sc.Ending() && how == byFlag {
 		return
 	}
 	sc.sealed = true
 	sc.safely = sc.safely || how == safely
 	sc.forced = how == forcibly
-	var cancelled *event.CancelledError
 	if how != safely {
-		cancelled = &event.CancelledError{Reason: reason}
-		if sc.reason == nil {
-			sc.reason = cancelled
-		}
+		sc.reason = cmp.Or(sc.reason, reason)
 		sc.release()
 	}
-	for c := range sc.Children() {
-		c.end(how, reason)
+	for c := sc.children.first; c != nil; {
+		next := c.next
+		if !c.cleanup {
+			c.end(how, reason)
+		}
+		if c = next; c != nil && c.done { // who was told has ended it, and it is not in the list any more
+			c = sc.children.first
+		}
 	}
 	spare := how == safely || how == byFlag && sc.safe
 	for _, co := range sc.snapshot() {
 		if spare && (how == safely || co.begun) {
 			sc.makeZombie(co)
 		} else {
-			co.cancel(cancelled)
+			co.cancel(reason)
 		}
 	}
 	sc.leaveIfDone()

@@ -69,8 +69,9 @@ func (s *Scheduler) shutdown(reason error) {
 			s.failure = event.WithCause(err, s.failure)
 		}
 	}
+	cancelled := &event.CancelledError{Reason: reason}
 	for root := range s.eachRoot {
-		root.end(forcibly, reason)
+		root.end(forcibly, cancelled)
 	}
 	if s.opts.Grace < 0 {
 		s.unwindAll()

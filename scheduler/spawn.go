@@ -146,11 +146,10 @@ func (sc *Scope) spawnWith(call string, fn func(co *Coroutine) error, o *SpawnOp
 	if o.entry != 0 {
 		co.entry = o.entry
 	}
-	if o.name != "" {
-		co.extra().name = o.name
-	}
 	if s.opts.SpawnLines {
-		co.line(4)
+		co.labelled(o.name, caller(4))
+	} else if o.name != "" {
+		co.labelled(o.name, 0)
 	}
 	if o.strategy == nil {
 		s.ready.Push(co)
@@ -177,9 +176,15 @@ func (s *Scheduler) enqueueBy(strategy SpawnStrategy, co *Coroutine) (*Coroutine
 	return co, nil
 }
 
-// SpawnSettled is Spawn with [SettledBy] and [EntryOf] entry, for packages that start many: it costs no more than a plain
-// Spawn.
-func (sc *Scope) SpawnSettled(call string, fn func(co *Coroutine) error, settler Settler, entry any) (*Coroutine, error) {
+// Task is the body of a coroutine together with who takes over its outcome.
+type Task interface {
+	Settler
+	Run(co *Coroutine) error
+}
+
+// SpawnTask starts a coroutine that runs t, for packages that start many: otherwise as [Scope.Spawn] with [SettledBy], and with
+// [EntryOf] entry, at the cost of a plain Spawn.
+func (sc *Scope) SpawnTask(call string, t Task, entry any) (*Coroutine, error) {
 	if err := sc.s.Check(call); err != nil {
 		return nil, err
 	}
@@ -187,20 +192,21 @@ func (sc *Scope) SpawnSettled(call string, fn func(co *Coroutine) error, settler
 		return nil, sc.noSpawn(call)
 	}
 	s := sc.s
-	co := s.newCoroutine(sc, fn, settler)
-	co.entry = entryOf(entry)
+	s.lastID++
+	co := &(&taskCoroutine{Coroutine{scope: sc, entry: entryOf(entry), id: s.lastID, marks: markTask}, t}).Coroutine
+	sc.enter(co)
 	if s.opts.SpawnLines {
-		co.line(2)
+		co.labelled("", caller(2))
 	}
 	s.ready.Push(co)
 	return co, nil
 }
 
-// line notes the line that spawns co: skip functions are between that and this.
-func (co *Coroutine) line(skip int) {
+// caller is the line that the function skip levels up was called from.
+func caller(skip int) uintptr {
 	var pcs [1]uintptr
 	runtime.Callers(skip+1, pcs[:])
-	co.extra().line = pcs[0]
+	return pcs[0]
 }
 
 // codeOf is where the code of fn begins: the first word of what a func value points to, as reflect's Pointer has it.
@@ -209,30 +215,23 @@ func codeOf(fn func(*Coroutine) error) uintptr { return **(**uintptr)(unsafe.Poi
 // newCoroutine makes an active one. settler may be nil.
 func (s *Scheduler) newCoroutine(sc *Scope, fn func(*Coroutine) error, settler Settler) *Coroutine {
 	co := s.blank(sc, fn, settler)
-	sc.add(co)
-	sc.gainActive()
+	sc.enter(co)
 	return co
 }
 
 func (s *Scheduler) newHidden(sc *Scope, fn func(*Coroutine) error, settler Settler) *Coroutine {
 	co := s.blank(sc, fn, settler)
 	co.marks |= markHidden
-	sc.add(co)
+	sc.enter(co)
 	return co
 }
 
 func (s *Scheduler) blank(sc *Scope, fn func(*Coroutine) error, settler Settler) *Coroutine {
 	s.lastID++
-	var co *Coroutine
 	if settler == nil {
-		co = &Coroutine{scope: sc, fn: fn, entry: codeOf(fn), id: s.lastID}
-	} else {
-		co = &(&settledCoroutine{Coroutine{scope: sc, fn: fn, entry: codeOf(fn), id: s.lastID, marks: markSettled}, settler}).Coroutine
+		return &Coroutine{scope: sc, fn: fn, entry: codeOf(fn), id: s.lastID}
 	}
-	if s.stage == stageUnwind { // whatever begins now is unwound at its first suspension (CANC-18)
-		co.doomed, co.barred = true, true
-	}
-	return co
+	return &(&settledCoroutine{Coroutine{scope: sc, fn: fn, entry: codeOf(fn), id: s.lastID, marks: markSettled}, settler}).Coroutine
 }
 
 // withdraw makes a coroutine whose start was refused as if it had never been.

@@ -80,7 +80,7 @@ func (g *ghosts) add(co *Coroutine, l ZombieLog) {
 		g.last.next = z
 	}
 	g.last = z
-	co.extra().zombie = z
+	co.rarely().zombie = z
 	z.tell("a coroutine became a zombie", slog.LevelWarn)
 	if linger := cmp.Or(l.Linger, 10*time.Second); linger > 0 {
 		z.due = z.since.Add(linger)

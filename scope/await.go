@@ -82,7 +82,8 @@ func (w *afterWait) wait() error {
 		w.co.Lucky()
 		return nil
 	}
-	st.waiters = append(st.waiters, w)
+	x := st.extra()
+	x.waiters = append(x.waiters, w)
 	defer w.leave()
 	for {
 		if err := w.handle(); err != nil {
@@ -143,8 +144,8 @@ func (w *afterWait) with(err error) error {
 // leave takes w out of the list of the scope. When it unwinds, there are failures left, for others.
 func (w *afterWait) leave() {
 	st := w.s.st
-	if i := slices.Index(st.waiters, w); i >= 0 {
-		st.waiters = slices.Delete(st.waiters, i, i+1)
+	if i := slices.Index(st.ext.waiters, w); i >= 0 {
+		st.ext.waiters = slices.Delete(st.ext.waiters, i, i+1)
 	}
 	for _, err := range w.failures {
 		st.inner.Fail(nil, err)
@@ -153,15 +154,16 @@ func (w *afterWait) leave() {
 
 // Failed is called by the scheduler with a failure that reaches the scope.
 func (st *state) Failed(_ *scheduler.Coroutine, err error) (taken bool) {
-	for _, w := range st.waiters {
+	if st.ext == nil {
+		return false
+	}
+	for _, w := range st.ext.waiters {
 		w.failures = append(w.failures, err)
 		w.wake()
 		taken = true
 	}
 	return taken
 }
-
-func (w *afterWait) drained() { w.wake() }
 
 func (w *afterWait) wake() {
 	if !w.parked {

@@ -70,8 +70,9 @@ func (s *Scope) DisposeAfterTimeout(d time.Duration) error {
 	if inner.Drained() {
 		return inner.Seal()
 	}
-	if st.limit != nil {
-		st.limit.Stop()
+	x := st.extra()
+	if x.limit != nil {
+		x.limit.Stop()
 	}
 	if err := inner.Seal(); err != nil || inner.Drained() {
 		return err
@@ -79,12 +80,12 @@ func (s *Scope) DisposeAfterTimeout(d time.Duration) error {
 	if d == 0 {
 		return inner.Dispose(ErrTimeLimit)
 	}
-	if st.limit == nil {
-		st.limit = inner.Scheduler().Reactor().NewDeadline(func() {
+	if x.limit == nil {
+		x.limit = inner.Scheduler().Reactor().NewDeadline(func() {
 			_ = inner.Dispose(ErrTimeLimit) // it can only refuse other goroutines
 		})
 	}
-	return st.limit.Start(d)
+	return x.limit.Start(d)
 }
 
 // Close ends the scope: as [Scope.DisposeSafely] when it is safe, otherwise as [Scope.Dispose], with [ErrScopeClosed] (SCOPE-26).
@@ -112,13 +113,15 @@ func (st *state) destroy(reason error) {
 // Drained is called by the scheduler when the scope has ended and nothing is left in it.
 func (st *state) Drained() {
 	st.release()
-	if st.limit != nil {
-		st.limit.Stop()
+	x := st.ext
+	if x == nil {
+		return
 	}
-	waiters := st.waiters
-	st.waiters = nil
-	for _, w := range waiters {
-		w.drained()
+	if x.limit != nil {
+		x.limit.Stop()
+	}
+	for _, w := range x.waiters {
+		w.wake()
 	}
 	st.runFinally()
 }

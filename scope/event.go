@@ -12,7 +12,7 @@ func (s *Scope) AsEvent() *event.Base {
 	if s == nil || s.st == nil {
 		return nil
 	}
-	return &s.st.base
+	return &s.st.extra().base
 }
 
 // Flags returns the flags of the event.
@@ -20,7 +20,7 @@ func (s *Scope) Flags() event.Flags {
 	if s == nil || s.st == nil {
 		return 0
 	}
-	return s.st.base.Flags()
+	return s.AsEvent().Flags()
 }
 
 // Info describes the scope for people: "scope: 3 active, 1 zombie, cancelled".
@@ -59,8 +59,8 @@ func (st *state) info() string {
 
 // Idle is called by the scheduler when the last active coroutine in the scope and below is gone.
 func (st *state) Idle() {
-	if st.base.Callbacks() > 0 {
-		_ = st.base.Notify(nil, nil)
+	if st.ext != nil && st.ext.base.Callbacks() > 0 {
+		_ = st.ext.base.Notify(nil, nil)
 	}
 }
 

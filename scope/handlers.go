@@ -55,17 +55,18 @@ func (s *Scope) OnFinally(h func(self *scheduler.Coroutine, s *Scope) error) err
 	if s.st.inner.Drained() {
 		return s.st.inner.Scheduler().Call(func() error { return h(s.st.inner.Scheduler().Current(), &s.st.view) })
 	}
-	s.st.finally = append(s.st.finally, h)
+	x := s.st.extra()
+	x.finally = append(x.finally, h)
 	return nil
 }
 
 // runFinally starts the coroutine that calls the handlers.
 func (st *state) runFinally() {
-	if len(st.finally) == 0 {
+	handlers := st.ext.finally
+	if len(handlers) == 0 {
 		return
 	}
-	handlers := st.finally
-	st.finally = nil
+	st.ext.finally = nil
 	calls := make([]func(self *scheduler.Coroutine) error, len(handlers))
 	for i, h := range handlers {
 		calls[i] = func(self *scheduler.Coroutine) error { return h(self, &st.view) }

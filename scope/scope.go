@@ -1,8 +1,6 @@
 package scope
 
 import (
-	"runtime"
-
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/scheduler"
 )
@@ -23,14 +21,20 @@ var (
 
 // state is what all handles of a scope lead to, and what the scheduler tells what becomes of it. Loop goroutine only.
 type state struct {
-	inner   *scheduler.Scope // immutable
-	view    Scope            // a handle that ends nothing
-	cleanup runtime.Cleanup  // of the handle that does
-	held    bool             // there is one, and it was not used up
+	inner *scheduler.Scope // immutable
+	view  Scope            // a handle that ends nothing
+	owner owner            // of the handle that does
+	ext   *extras          // what few scopes need; nil until they do
+}
+
+// extras is what somebody has to say about a scope, or waits for.
+type extras struct {
 	base    event.Base
 	waiters []*afterWait
 	finally []func(self *scheduler.Coroutine, s *Scope) error
 	limit   event.Deadline // of DisposeAfterTimeout; nil while it was not called
+	young   []*state       // of the main scope: see owner.go
+	watched bool           // of the main scope: there is a sentinel
 }
 
 var _ scheduler.Watcher = (*state)(nil)
@@ -100,43 +104,21 @@ func stateOf(inner *scheduler.Scope) *state {
 	}
 	st := &state{inner: inner}
 	st.view.st = st
-	st.base.Init((*scopeKind)(st), nil, 0)
 	inner.Watch(st)
 	return st
 }
 
+// extra returns the extras, making them if there are none.
+func (st *state) extra() *extras {
+	if st.ext == nil {
+		st.ext = &extras{}
+		st.ext.base.Init((*scopeKind)(st), nil, 0)
+	}
+	return st.ext
+}
+
 // view returns the handle of a scope that ends nothing.
 func view(inner *scheduler.Scope) *Scope { return &stateOf(inner).view }
-
-// own returns the handle of a new scope that ends it.
-func own(inner *scheduler.Scope) *Scope {
-	st := stateOf(inner)
-	s := &Scope{st}
-	if !inner.Drained() {
-		st.cleanup = runtime.AddCleanup(s, (*state).dropped, st)
-		st.held = true
-	}
-	return s
-}
-
-// dropped runs on a goroutine of the runtime when the handle was collected.
-func (st *state) dropped() {
-	// It fails when the run is over.
-	_ = st.inner.Scheduler().Post(func() {
-		if st.held {
-			st.held = false
-			st.destroy(ErrDropped)
-		}
-	})
-}
-
-// release is called when the handle has nothing to end any more.
-func (st *state) release() {
-	if st.held {
-		st.held = false
-		st.cleanup.Stop()
-	}
-}
 
 // Same reports whether two handles are of one scope.
 func (s *Scope) Same(other *Scope) bool {
