@@ -100,6 +100,9 @@ func (s *Scheduler) next(f *fiber) *Coroutine {
 			if leave {
 				return nil
 			}
+			if s.active == 0 && s.micro.Len() == 0 { // zombies and helpers may be ready for ever
+				s.shutdown(ErrRunOver)
+			}
 			s.turn(false)
 			continue
 		}

@@ -77,7 +77,7 @@ func (sc *Scope) loseActive() {
 		top = p
 	}
 	for {
-		if w := sc.watcher; w != nil {
+		if w := sc.watcher; w != nil && sc.Finished() { // one that was told before may have spawned
 			sc.s.call(func() error { w.Idle(); return nil })
 		}
 		if sc == top {

@@ -44,11 +44,11 @@ func (sc *Scope) makeZombie(co *Coroutine) {
 	co.marks |= markZombie
 	sc.zombies++
 	sc.s.zombies++
-	if l := sc.logOf(); l.Logger != nil {
-		sc.s.ghosts.add(co, l)
-	}
 	if !co.marks.has(markHidden) {
 		sc.loseActive()
+	}
+	if l := sc.logOf(); l.Logger != nil {
+		sc.s.ghosts.add(co, l)
 	}
 }
 
