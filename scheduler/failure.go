@@ -60,8 +60,10 @@ func (sc *Scope) fail(co *Coroutine, err error) {
 		if handled, err = sc.handle(sc.onError, co, err); handled {
 			return
 		}
-		if sc.parent != nil && !sc.cleanup {
-			sc.end(forcibly, &event.CancelledError{Reason: err}) // all fail together, safe or not: who does not want that has a handler
+		// All fail together, safe or not: who does not want that has a handler. Zombies of a scope that has ended are left
+		// alone (SCOPE-06).
+		if sc.parent != nil && !sc.cleanup && !sc.Ending() {
+			sc.end(forcibly, &event.CancelledError{Reason: err})
 		}
 	}
 	s.failed(co, err)

@@ -12,7 +12,15 @@ import (
 // A zombie is a coroutine that runs on in a scope that was cancelled or disposed safely. It stays listed there, and is not
 // active any more: neither its scope nor the run waits for it.
 
-// ZombieLog says where zombies are told of: when they become such, when they have ended, and in between when they linger.
+// ZombieLog says where zombies are told of, with records of three kinds:
+//
+//	"a coroutine became a zombie"  Warn
+//	"a zombie lingers"             Warn; more than once
+//	"a zombie has ended"           Info; Warn if it ended with an error
+//
+// Their attributes: run, coroutine (its id), name (see [Named]), started (the function that it runs, or the spawning line with
+// Options.SpawnLines), suspended (where; not while it runs, and neither before it began nor after it has ended), waits_for (on what; not when
+// the wait is over), lingered (how long it has been one), error (what it ended with).
 type ZombieLog struct {
 	// Logger gets the records. Nil in the options of a run means that of the run; nil for a scope, nobody.
 	Logger *slog.Logger

@@ -4,8 +4,9 @@
 //
 // A [Scope] owns the coroutines that are spawned in it. Scopes form a tree: [New] and [Inherit] make one below that of a
 // coroutine, and whatever ends a scope ends those below it, never those around or beside it. The failure of a coroutine that
-// nobody awaits cancels its scope, and goes on to the one around it, unless a handler ([Scope.OnError], [Scope.OnChildError])
-// deals with it; in the end it is the failure of the run.
+// nobody awaits cancels all others in its scope, safe or not, and goes on to the scope around it; in the end it is the failure of
+// the run. A handler ([Scope.OnError], [Scope.OnChildError]) deals with it, and the others go on: set one where code of third
+// parties runs.
 //
 // # Zombies
 //
