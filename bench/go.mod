@@ -1,10 +1,11 @@
 module github.com/uvasync/uvasync/bench
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/stretchr/testify v1.12.1
 	github.com/uvasync/uvasync v0.0.0
+	golang.org/x/sync v0.25.0
 )
 
 require (

@@ -39,30 +39,42 @@ func (c *crowd) start() {
 	}
 }
 
-// rounds starts the crowd and waits for it, so many times.
-func (c *crowd) rounds(n int) {
-	for range n {
-		c.start()
-		c.wg.Wait()
-	}
+// round starts the crowd and waits for it.
+func (c *crowd) round() error {
+	c.start()
+	c.wg.Wait()
+	return nil
 }
 
-// measure times so many rounds after one for nothing, with which their
-// goroutines start from others that have ended: the runtime keeps those. begin
-// is called between the two. The collection comes first: it would take the
-// stacks of those that have ended.
+// measure times so many rounds. begin is called before the first that counts.
 func (c *crowd) measure(s *measure.Sample, rounds int, begin func()) error {
-	runtime.GC()
-	c.rounds(1)
-	c.starts = 0
-	clear(c.did)
-	begin()
-	err := s.Timed(func() error {
-		c.rounds(rounds)
-		return nil
+	err := warmed(s, rounds, c.round, func() {
+		c.starts = 0
+		clear(c.did)
+		begin()
 	})
 	c.count(s)
 	return err
+}
+
+// warmed times so many rounds after one for nothing, with which their
+// goroutines start from others that have ended: the runtime keeps those. begin
+// is called between the two. The collection comes first: it would take the
+// stacks of those that have ended.
+func warmed(s *measure.Sample, rounds int, round func() error, begin func()) error {
+	runtime.GC()
+	if err := round(); err != nil {
+		return err
+	}
+	begin()
+	return s.Timed(func() error {
+		for range rounds {
+			if err := round(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (c *crowd) count(s *measure.Sample) {

@@ -25,6 +25,9 @@ func TestCountsAreWhatWasAskedFor(t *testing.T) {
 		{"buffered channel", measure.Work{Starts: 2 + 99, Events: 99}, func() (measure.Sample, error) { return Channel(64, 99) }},
 		{"rendezvous", measure.Work{Starts: 2 + 99, Events: 99}, func() (measure.Sample, error) { return Channel(0, 99) }},
 		{"wake", measure.Work{Starts: 2 + 2*7, Events: 2 * 7}, func() (measure.Sample, error) { return Wake(7) }},
+		{"group", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return Group(10, 0, 3) }},
+		{"group with a limit", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return Group(10, 2, 3) }},
+		{"tree", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return Tree(10, 3) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := c.run()

@@ -22,6 +22,7 @@ type Case struct {
 	Clock   Clock  // what the figure counts
 	Virtual bool   // runs on the virtual clock
 	Procs   int    // GOMAXPROCS of both sides; 0: the machine's default
+	Both    bool   // the baseline runs with GOMAXPROCS=1 and with the default; the limit is for the better of the two
 	Slack   uint64 // by how much the work of the two sides may differ
 	Per     func(measure.Work) uint64
 

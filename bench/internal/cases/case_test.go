@@ -56,6 +56,9 @@ func TestEveryCaseOfTheListIsComplete(t *testing.T) {
 		assert.NotNil(t, c.Per, c.Name)
 		assert.NotNil(t, c.Ours, c.Name)
 		assert.NotNil(t, c.Theirs, c.Name)
+		if c.Both {
+			assert.LessOrEqual(t, c.Procs, 1, c.Name)
+		}
 	}
 }
 

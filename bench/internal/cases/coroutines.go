@@ -63,7 +63,10 @@ const (
 
 // Fresh are the sides that run in a process of their own, by name.
 func Fresh() map[string]fresh.Func {
-	return map[string]fresh.Func{oursPark: ours.Park, goroutinesPark: goroutines.Park}
+	return map[string]fresh.Func{
+		oursPark: ours.Park, goroutinesPark: goroutines.Park,
+		oursScopeMemory: ours.ScopeMemory, oursScopeQueued: ours.ScopeQueued, oursScopesQueued: ours.ScopesQueued,
+	}
 }
 
 // parkBytes runs on one P: those that are to be weighed have parked when the

@@ -44,6 +44,16 @@ func List(shrink int) []Case {
 		w.channel("chan-buffered", 64),
 		w.channel("chan-rendezvous", 0),
 		w.wake(),
+		w.scopeSpawn(1),
+		w.scopeSpawn(0),
+		w.scopeTree(1),
+		w.scopeTree(0),
+		w.groupLimit(1),
+		w.groupLimit(0),
+		w.scopeFinish("scope-finish-1k", 1_000),
+		w.scopeFinish("scope-finish-100k", crowded),
+		w.scopeMemory(),
+		w.scopeMemory1M(),
 	}
 }
 

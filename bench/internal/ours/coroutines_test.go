@@ -25,6 +25,14 @@ func TestCountsAreWhatWasAskedFor(t *testing.T) {
 		{"buffered channel", measure.Work{Starts: 2 + 99, Events: 99}, func() (measure.Sample, error) { return Channel(64, 99) }},
 		{"rendezvous", measure.Work{Starts: 2 + 99, Events: 99}, func() (measure.Sample, error) { return Channel(0, 99) }},
 		{"wake", measure.Work{Starts: 2 + 2*7, Events: 2 * 7}, func() (measure.Sample, error) { return Wake(7) }},
+		{"scope", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return ScopeSpawn(10, 3) }},
+		{"scope tree", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return ScopeTree(10, 3) }},
+		{"group", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return Group(10, 0, 3) }},
+		{"group with a limit", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return Group(10, 2, 3) }},
+		{"scope with others", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return ScopeFinish(100, 10, 3) }},
+		{"scope that has seen many", measure.Work{Starts: 1_000, Events: 1_000}, func() (measure.Sample, error) { return ScopeMemory(2_000) }},
+		{"scope of queued ones", measure.Work{Starts: 3_000, Stops: 3_000}, func() (measure.Sample, error) { return ScopeQueued(3_000) }},
+		{"scopes of queued ones", measure.Work{Starts: 3_000, Stops: 3_000}, func() (measure.Sample, error) { return ScopesQueued(3_000) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := c.run()

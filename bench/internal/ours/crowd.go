@@ -50,33 +50,42 @@ func (c *crowd) start(co *scheduler.Coroutine) error {
 	return nil
 }
 
-// rounds starts the crowd and waits for it, so many times.
-func (c *crowd) rounds(co *scheduler.Coroutine, n int) error {
-	for range n {
-		if err := c.start(co); err != nil {
-			return err
-		}
-		if err := c.wg.Wait(co); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// measure times so many rounds after one for nothing, with which their
-// coroutines start on the contexts of others that have ended. begin is called
-// between the two.
-func (c *crowd) measure(co *scheduler.Coroutine, s *measure.Sample, rounds int, begin func()) error {
-	settle()
-	if err := c.rounds(co, 1); err != nil {
+// round starts the crowd and waits for it.
+func (c *crowd) round(co *scheduler.Coroutine) error {
+	if err := c.start(co); err != nil {
 		return err
 	}
-	c.starts = 0
-	clear(c.did)
-	begin()
-	err := s.Timed(func() error { return c.rounds(co, rounds) })
+	return c.wg.Wait(co)
+}
+
+// measure times so many rounds. begin is called before the first that counts.
+func (c *crowd) measure(co *scheduler.Coroutine, s *measure.Sample, rounds int, begin func()) error {
+	err := warmed(co, s, rounds, c.round, func() {
+		c.starts = 0
+		clear(c.did)
+		begin()
+	})
 	c.count(s)
 	return err
+}
+
+// warmed times so many rounds after one for nothing, with which their
+// coroutines start on the contexts of others that have ended. begin is called
+// between the two.
+func warmed(co *scheduler.Coroutine, s *measure.Sample, rounds int, round func(*scheduler.Coroutine) error, begin func()) error {
+	settle()
+	if err := round(co); err != nil {
+		return err
+	}
+	begin()
+	return s.Timed(func() error {
+		for range rounds {
+			if err := round(co); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (c *crowd) count(s *measure.Sample) {

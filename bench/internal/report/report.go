@@ -39,6 +39,8 @@ type Entry struct {
 	Clock        string   `json:"clock"`     // what all of these count: "cpu", "wall" or "memory"
 	CPURatio     *float64 `json:"cpu_ratio"` // the ratio by each clock
 	WallRatio    *float64 `json:"wall_ratio"`
+	Other        *float64 `json:"other_baseline,omitempty"` // the baseline with the other GOMAXPROCS
+	BestRatio    *float64 `json:"best_ratio,omitempty"`     // the ratio to the better of the two, which the limit is for
 	Note         string   `json:"note,omitempty"`
 }
 
@@ -48,6 +50,9 @@ func New(c cases.Case, all runner.ByClock) Entry {
 	e := blank(c)
 	e.Ours, e.Baseline, e.Ratio = at(stats.Median(f.Ours)), at(stats.Median(f.Baseline)), at(f.Ratio())
 	e.CPURatio, e.WallRatio = at(all[cases.CPU].Ratio()), at(all[cases.Wall].Ratio())
+	if c.Both {
+		e.Other, e.BestRatio = at(stats.Median(f.Other)), at(f.BestRatio())
+	}
 	e.Rounds = len(f.Ours)
 	e.Spread = &Spread{stats.Spread(f.Ours), stats.Spread(f.Baseline), stats.Spread(f.Ratios())}
 	if e.Spread.Ratio > unsteady {

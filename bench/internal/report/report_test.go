@@ -71,6 +71,27 @@ func TestACaseWhoseRoundsScatterSaysSo(t *testing.T) {
 	assert.Contains(t, New(limited, wild).Note, "unsteady")
 }
 
+func TestTheBetterOfTwoBaselinesIsJudgedBy(t *testing.T) {
+	both := limited
+	both.Both = true
+	all := func(other float64) runner.ByClock {
+		return runner.ByClock{
+			cases.CPU:  {Ours: []float64{12}, Baseline: []float64{10}, Other: []float64{other}},
+			cases.Wall: steady[cases.Wall],
+		}
+	}
+	worse, better := New(both, all(20)), New(both, all(5))
+	assert.Equal(t, 1.2, *worse.BestRatio)
+	assert.Equal(t, 2.4, *better.BestRatio)
+	assert.Nil(t, New(limited, steady).BestRatio)
+
+	var out bytes.Buffer
+	require.NoError(t, Table(&out, []Entry{worse, better}))
+	assert.Regexp(t, `timer-1k +ns/fire +12\.0 +10\.0 +1\.20 +1\.30 +ok`, out.String())
+	assert.Regexp(t, `timer-1k +ns/fire +12\.0 +10\.0 +1\.20 +1\.30 +over`, out.String())
+	assert.Contains(t, out.String(), "timer-1k: 2.40 against the better baseline, which the limit is for; 5.0 ns/fire with the other GOMAXPROCS\n")
+}
+
 func TestTableJudgesByTheLimit(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, Table(&out, []Entry{New(limited, steady), New(limited, wild), New(free, steady), Skipped(limited, errors.New("no clock"))}))

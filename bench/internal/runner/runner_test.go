@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -84,6 +85,27 @@ func TestRunSetsGOMAXPROCSForBothSidesAndPutsItBack(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []int{3, 3, 3, 3, 1, 1, 1, 1}, seen)
 	assert.Equal(t, 3, runtime.GOMAXPROCS(0))
+}
+
+func TestRunHasTheBaselineWithBothGOMAXPROCS(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	for procs, want := range [][]int{{3, 3, 1, 3, 1, 3}, {1, 1, 3, 1, 3, 1}} {
+		var seen []int
+		side := func() measure.Sample {
+			seen = append(seen, runtime.GOMAXPROCS(0))
+			return measure.Sample{Wall: 600, CPU: 1, Work: measure.Work{Events: 1}}
+		}
+		c := fake(side, func() measure.Sample {
+			s := side()
+			s.Wall = 100 * time.Duration(runtime.GOMAXPROCS(0))
+			return s
+		})
+		c.Procs, c.Both = procs, true
+		all, err := Run(c, 1)
+		require.NoError(t, err)
+		assert.Equal(t, want, seen, "the order changes")
+		assert.Equal(t, 6.0, all[cases.Wall].BestRatio())
+	}
 }
 
 func TestRunRefusesUnequalWork(t *testing.T) {
