@@ -18,6 +18,7 @@ func TestChannel_CHAN08_RecvAsyncOfWhatIsThere(t *testing.T) {
 			require.True(t, c.TrySend(1))
 			f, err := c.RecvAsync(co)
 			require.NoError(t, err)
+			assert.Contains(t, f.CreatedAt(), "async_test.go", "the line of the caller")
 			assert.True(t, f.Completed())
 			v, err := f.Await(co)
 			require.NoError(t, err)

@@ -1,6 +1,9 @@
 package future
 
-import "github.com/uvasync/uvasync/event"
+import (
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/callerpc"
+)
 
 // Completer is the right to settle a future of [New], once. Loop goroutine only; Move makes one for other goroutines.
 type Completer[T any] struct {
@@ -15,7 +18,7 @@ func (c *Completer[T]) Future() *Future[T] { return &c.future }
 //
 //go:noinline
 func (c *Completer[T]) Complete(value T) error {
-	if err := c.begin("future: Complete", callerPC()); err != nil {
+	if err := c.begin("future: Complete", callerpc.Get()); err != nil {
 		return err
 	}
 	c.future.value = value
@@ -31,7 +34,7 @@ func (c *Completer[T]) Fail(err error) error {
 	if err == nil {
 		return nilArgument(call, "error", "pass the error, or use Complete")
 	}
-	if refused := c.begin(call, callerPC()); refused != nil {
+	if refused := c.begin(call, callerpc.Get()); refused != nil {
 		return refused
 	}
 	c.future.core.settle(err)

@@ -4,6 +4,7 @@ import (
 	"runtime/debug"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/callerpc"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -23,7 +24,7 @@ func Map[T, U any](f *Future[T], fn func(value T) (U, error)) *Future[U] {
 		run:     func() (U, error) { return fn(f.value) },
 		pass:    func() (value U) { return value },
 	}
-	return d.from(call, &f.core, callerPC())
+	return d.from(call, &f.core, callerpc.Get())
 }
 
 // Catch returns a future that has f's value or, when f fails, what fn makes of the error: its value, or its own error
@@ -40,7 +41,7 @@ func (f *Future[T]) Catch(fn func(err error) (T, error)) *Future[T] {
 		pass:    func() T { return f.value },
 	}
 	d.result.core.state = isQuiet
-	return d.from(call, &f.core, callerPC())
+	return d.from(call, &f.core, callerpc.Get())
 }
 
 // Finally returns a future with f's own outcome, which it gets when fn has run, whatever that outcome is; an error of fn
@@ -63,7 +64,7 @@ func (f *Future[T]) Finally(fn func() error) *Future[T] {
 		},
 	}
 	d.result.core.state = isQuiet
-	return d.from(call, &f.core, callerPC())
+	return d.from(call, &f.core, callerpc.Get())
 }
 
 func mustDerive(call string, noFuture, noFunction bool) {

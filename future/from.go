@@ -2,6 +2,7 @@ package future
 
 import (
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/callerpc"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -14,7 +15,7 @@ import (
 func FromEvent(owner scheduler.Scoped, ev event.Event) *Future[any] {
 	const call = "future: FromEvent"
 	f := &Future[any]{}
-	f.core.init(scopeOf(call, owner), callerPC())
+	f.core.init(scopeOf(call, owner), callerpc.Get())
 	f.core.checked(call)
 	if ev == nil {
 		panic(nilArgument(call, "event", "pass the event to wait for"))

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/callerpc"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -24,7 +25,7 @@ var _ event.Event = (*Future[int])(nil)
 //go:noinline
 func New[T any](owner scheduler.Scoped) (*Completer[T], *Future[T]) {
 	c := &Completer[T]{}
-	c.future.core.init(scopeOf("future: New", owner), callerPC())
+	c.future.core.init(scopeOf("future: New", owner), callerpc.Get())
 	return c, &c.future
 }
 
@@ -35,7 +36,7 @@ func New[T any](owner scheduler.Scoped) (*Completer[T], *Future[T]) {
 func Completed[T any](owner scheduler.Scoped, value T) *Future[T] {
 	const call = "future: Completed"
 	f := &Future[T]{value: value}
-	f.core.init(scopeOf(call, owner), callerPC())
+	f.core.init(scopeOf(call, owner), callerpc.Get())
 	f.core.checked(call)
 	f.core.completed = f.core.created
 	f.core.settle(nil)
@@ -52,10 +53,20 @@ func Failed[T any](owner scheduler.Scoped, err error) *Future[T] {
 		panic(nilArgument(call, "error", "pass the error, or use Completed"))
 	}
 	f := &Future[T]{}
-	f.core.init(scopeOf(call, owner), callerPC())
+	f.core.init(scopeOf(call, owner), callerpc.Get())
 	f.core.checked(call)
 	f.core.completed = f.core.created
 	f.core.settle(err)
+	return f
+}
+
+// At makes f one that was made at pc, a return address, and returns it: for packages that make futures on behalf of their
+// callers. It is called before anybody else has f.
+func (f *Future[T]) At(pc uintptr) *Future[T] {
+	f.core.created = pc
+	if f.core.has(isSettled) {
+		f.core.completed = pc
+	}
 	return f
 }
 
@@ -78,7 +89,7 @@ func (f *Future[T]) Cancel(reason error) error {
 	if err := f.check("future: Cancel"); err != nil {
 		return err
 	}
-	f.core.cancel(reason, callerPC())
+	f.core.cancel(reason, callerpc.Get())
 	return nil
 }
 
@@ -110,7 +121,7 @@ func (f *Future[T]) Dispose() error {
 		return err
 	}
 	f.core.ignore()
-	f.core.cancel(ErrDisposed, callerPC())
+	f.core.cancel(ErrDisposed, callerpc.Get())
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/callerpc"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -31,7 +32,7 @@ type link[T any] struct {
 func NewRemote[T any](owner scheduler.Scoped) (*RemoteCompleter[T], *Future[T]) {
 	const call = "future: NewRemote"
 	f := &Future[T]{}
-	f.core.init(scopeOf(call, owner), callerPC())
+	f.core.init(scopeOf(call, owner), callerpc.Get())
 	f.core.checked(call)
 	return f.remote(), f
 }

@@ -1,6 +1,7 @@
 package future
 
 import (
+	"github.com/uvasync/uvasync/internal/callerpc"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -19,7 +20,7 @@ func Go[T any](s scheduler.Spawner, fn func(co *scheduler.Coroutine) (T, error),
 	t := &task[T]{fn: fn}
 	f := &t.future
 	f.core.extra = &t.extra
-	f.core.init(scopeOf(call, s), callerPC())
+	f.core.init(scopeOf(call, s), callerpc.Get())
 	f.core.checked(call)
 	if fn == nil {
 		f.core.settle(nilArgument(call, "function", "pass what the coroutine runs"))

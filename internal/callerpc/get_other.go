@@ -1,13 +1,13 @@
 //go:build !amd64 && !arm64
 
-package future
+package callerpc
 
 import "runtime"
 
-// callerPC returns where the function that calls it was called from.
+// Get returns where the function that calls it was called from.
 //
 //go:noinline
-func callerPC() uintptr {
+func Get() uintptr {
 	var pcs [1]uintptr
 	runtime.Callers(3, pcs[:])
 	return pcs[0]
