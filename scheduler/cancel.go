@@ -52,10 +52,10 @@ func (co *Coroutine) judge() {
 		}
 		x.verdict.Store(v)
 	}
-	co.publish(from)
 	if co.state == suspended {
 		co.fiber.wait.interrupt(effective)
 	}
+	co.publish(from) // last: who is told may exit the goroutine
 }
 
 // effective returns the cancellation in effect, and the block that it is of, nil for that of the coroutine itself.

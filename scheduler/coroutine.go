@@ -38,7 +38,6 @@ type marks uint8
 
 const (
 	markHidden  marks = 1 << iota // never active
-	markClean                     // runs finally handlers: stage 1 of a shutdown spares it
 	markSettled                   // it is part of a settledCoroutine
 	markTask                      // it is part of a taskCoroutine
 	markZombie                    // active no more: set once, while it lives

@@ -111,13 +111,18 @@ func (co *Coroutine) conclude(err error) error {
 	return event.WithCause(err, co.requested()) // CANC-09
 }
 
-// tellAwaiters notifies those who await co, and reports whether there were any.
-func (s *Scheduler) tellAwaiters(co *Coroutine, x *extras) (any bool) {
+// tellAwaiters notifies those who await co, and reports whether anybody has taken the outcome. A wait that has ended otherwise,
+// and whose coroutine has not had its turn yet, takes nothing.
+func (s *Scheduler) tellAwaiters(co *Coroutine, x *extras) (taken bool) {
 	if x.base == nil || x.base.Callbacks() == 0 {
 		return false
 	}
+	awaiters, before := x.base.Callbacks(), s.missed
+	s.missed = 0
 	s.call(func() error { return x.base.Notify(co.Result(), x.err) })
-	return true
+	taken = s.missed < awaiters
+	s.missed = before
+	return taken
 }
 
 // OnFinally has fn called when co's body has ended, whatever the outcome; several in the order of the calls (CORO-17). They
@@ -183,7 +188,6 @@ func (s *Scheduler) finally(sc *Scope, name string, entry any, calls []func(self
 		}
 		return event.Join(failures...)
 	}, finallySettler(failed))
-	cleaner.marks |= markClean
 	cleaner.entry = entryOf(entry)
 	cleaner.labelled(name, 0)
 	s.ready.PushFront(cleaner)

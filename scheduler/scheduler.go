@@ -50,6 +50,7 @@ type Scheduler struct {
 	zombies int
 	total   int
 	ghosts  ghosts // zombies that are logged
+	missed  int    // notifications that came to waits that had ended already
 
 	clockStep int           // resumptions between two looks at the clock
 	sliceFrom time.Duration // when the event loop was last looked at
@@ -120,10 +121,8 @@ func (s *Scheduler) Current() *Coroutine {
 // Coroutines lists all coroutines that have not ended, the hidden ones too, in the order of their ids. The loop only.
 func (s *Scheduler) Coroutines() []*Coroutine {
 	list := make([]*Coroutine, 0, s.total)
-	for root := range s.eachRoot {
-		for sc := range root.each {
-			list = append(list, sc.coroutines...)
-		}
+	for sc := range s.eachScope {
+		list = append(list, sc.coroutines...)
 	}
 	slices.SortFunc(list, byID)
 	return list

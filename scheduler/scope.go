@@ -3,7 +3,6 @@ package scheduler
 import (
 	"cmp"
 	"iter"
-	"slices"
 
 	"github.com/uvasync/uvasync/event"
 )
@@ -17,7 +16,7 @@ type Scope struct {
 	prev, next   *Scope // siblings
 	coroutines   []*Coroutine
 	single       [1]*Coroutine // room for the first, without an allocation
-	owned        *Owned // newest first
+	owned        *Owned        // newest first
 	values       Values
 	onError      FailureHandler
 	onChildError FailureHandler
@@ -34,6 +33,7 @@ type Scope struct {
 	forced       bool                  // Dispose has been here
 	released     bool                  // what it owns is closed
 	done         bool                  // complete, and out of the tree
+	ends         bool                  // an end of it is being written down
 	cleanup      bool                  // of finally handlers: not cancelled with its parent, gone when it is empty
 }
 
@@ -216,17 +216,6 @@ func (sc *Scope) find(key any) (any, bool) {
 		}
 	}
 	return nil, false
-}
-
-// snapshot lists the scope's own coroutines, oldest first. With one, which is the most frequent number, it is the scope's own
-// list, of which one is all that is used.
-func (sc *Scope) snapshot() []*Coroutine {
-	if len(sc.coroutines) == 1 {
-		return sc.coroutines
-	}
-	list := slices.Clone(sc.coroutines)
-	slices.SortFunc(list, byID)
-	return list
 }
 
 func byID(a, b *Coroutine) int { return cmp.Compare(a.id, b.id) }

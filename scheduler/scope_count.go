@@ -34,16 +34,21 @@ func (sc *Scope) remove(co *Coroutine) {
 		sc.coroutines = append(make([]*Coroutine, 0, n/2), sc.coroutines...)
 	}
 	sc.s.total--
+	var idle *Scope
 	switch {
 	case co.marks.has(markZombie):
 		sc.zombies--
 		sc.s.zombies--
 	case !co.marks.has(markHidden):
-		sc.loseActive()
+		idle = sc.loseActive()
 	}
 	if last == 0 && (sc.sealed || sc.cleanup) {
+		// Before the scopes around are told: there may be finally handlers, which they wait for (CORO-22).
+		defer sc.tellIdle(idle)
 		sc.leaveIfDone()
+		return
 	}
+	sc.tellIdle(idle)
 }
 
 // gainActive counts one more active coroutine.
@@ -61,28 +66,33 @@ func (sc *Scope) gainActive() {
 	}
 }
 
-// loseActive counts one less, and tells the watchers of all scopes that have none any more, from here upwards.
-func (sc *Scope) loseActive() {
+// loseActive counts one less. It returns the outermost scope that has none any more, in it and below it, because of that; nil:
+// there is none.
+func (sc *Scope) loseActive() (idle *Scope) {
 	sc.s.active--
 	sc.active--
 	if !sc.Finished() {
-		return
+		return nil
 	}
-	top := sc
+	idle = sc
 	for p := sc.parent; p != nil; p = p.parent {
 		p.busy--
 		if !p.Finished() {
 			break
 		}
-		top = p
+		idle = p
 	}
-	for {
+	return idle
+}
+
+// tellIdle tells the watchers of the scopes from sc up to last that no active coroutine is left in them. Last may be nil.
+func (sc *Scope) tellIdle(last *Scope) {
+	for ; last != nil && sc != nil; sc = sc.parent {
 		if w := sc.watcher; w != nil && sc.Finished() { // one that was told before may have spawned
 			sc.s.call(func() error { w.Idle(); return nil })
 		}
-		if sc == top {
+		if sc == last {
 			return
 		}
-		sc = sc.parent
 	}
 }

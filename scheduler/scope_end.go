@@ -3,6 +3,7 @@ package scheduler
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/uvasync/uvasync/event"
 )
@@ -49,23 +50,21 @@ func (sc *Scope) Seal() error {
 		return err
 	}
 	sc.seal()
-	sc.settleDown()
+	var e ending
+	for c := range sc.each {
+		e.steps = append(e.steps, step{leaving, c, nil})
+	}
+	e.run()
 	return nil
 }
 
 func (sc *Scope) seal() {
 	sc.sealed, sc.disposed = true, true
-	for c := range sc.Children() {
-		c.seal()
+	for c := sc.children.first; c != nil; c = c.next {
+		if !c.cleanup {
+			c.seal()
+		}
 	}
-}
-
-// settleDown lets scopes leave in which nothing is left.
-func (sc *Scope) settleDown() {
-	for c := range sc.Children() {
-		c.settleDown()
-	}
-	sc.leaveIfDone()
 }
 
 func (sc *Scope) dispose(call string, how manner, reason *event.CancelledError) error {
@@ -86,34 +85,114 @@ func (sc *Scope) check(call string) error {
 
 // end ends the scope and those below it. The reason is what coroutines that are cancelled shall see.
 func (sc *Scope) end(how manner, reason *event.CancelledError) {
-	if sc.done || sc.forced || sc.safely && how == safely || sc.Ending() && how == byFlag {
+	var few [8]step
+	e := ending{how: how, reason: reason, steps: few[:0]}
+	e.begin(sc)
+	e.add(sc)
+	e.run()
+}
+
+// ending is the end of some scopes under way. Everything is noted down before anybody is told, because those who are told may end
+// others, and it goes on if they exit the goroutine.
+type ending struct {
+	how    manner
+	reason *event.CancelledError
+	steps  []step
+	next   int
+}
+
+type step struct {
+	do    action
+	scope *Scope
+	co    *Coroutine
+}
+
+type action uint8
+
+const (
+	releasing  action = iota // what the scope owns is closed
+	cancelling               // the coroutine is
+	sparing                  // it becomes a zombie
+	leaving                  // the scope leaves, if nothing is left in it
+)
+
+// concerns reports whether there is anything to be done in sc.
+func (e *ending) concerns(sc *Scope) bool {
+	switch {
+	case sc.done || sc.forced:
+		return false
+	case e.how == byFlag:
+		return !sc.Ending()
+	case e.how == safely:
+		return !sc.safely
+	}
+	return true
+}
+
+// begin marks the scopes that are to be ended, and notes that what they own is to be closed, the outermost first.
+func (e *ending) begin(sc *Scope) {
+	if !e.concerns(sc) {
 		return
 	}
-	sc.sealed = true
-	sc.safely = sc.safely || how == safely
-	sc.forced = how == forcibly
-	if how != safely {
-		sc.reason = cmp.Or(sc.reason, reason)
-		sc.release()
+	sc.sealed, sc.ends = true, true
+	sc.safely = sc.safely || e.how == safely
+	sc.forced = e.how == forcibly
+	if e.how != safely {
+		sc.reason = cmp.Or(sc.reason, e.reason)
+		e.steps = append(e.steps, step{releasing, sc, nil})
 	}
-	for c := sc.children.first; c != nil; {
-		next := c.next
+	for c := sc.children.first; c != nil; c = c.next {
 		if !c.cleanup {
-			c.end(how, reason)
-		}
-		if c = next; c != nil && c.done { // who was told has ended it, and it is not in the list any more
-			c = sc.children.first
+			e.begin(c)
 		}
 	}
-	spare := how == safely || how == byFlag && sc.safe
-	for _, co := range sc.snapshot() {
-		if spare && (how == safely || co.begun) {
-			sc.makeZombie(co)
-		} else {
-			co.cancel(reason)
+}
+
+// add notes what is to be done with the coroutines of those that begin has marked, the innermost first (SCOPE-05).
+func (e *ending) add(sc *Scope) {
+	if !sc.ends {
+		return
+	}
+	sc.ends = false
+	for c := sc.children.first; c != nil; c = c.next {
+		e.add(c)
+	}
+	spare := e.how == safely || e.how == byFlag && sc.safe
+	first := len(e.steps)
+	for _, co := range sc.coroutines {
+		do := cancelling
+		if spare && (e.how == safely || co.begun) {
+			do = sparing
+		}
+		e.steps = append(e.steps, step{do, sc, co})
+	}
+	if own := e.steps[first:]; len(own) > 1 {
+		slices.SortFunc(own, func(a, b step) int { return cmp.Compare(a.co.id, b.co.id) })
+	}
+	e.steps = append(e.steps, step{leaving, sc, nil})
+}
+
+// run takes the steps.
+func (e *ending) run() {
+	defer func() {
+		if e.next < len(e.steps) {
+			e.run()
+		}
+	}()
+	for e.next < len(e.steps) {
+		st := e.steps[e.next]
+		e.next++
+		switch st.do {
+		case releasing:
+			st.scope.release()
+		case cancelling:
+			st.co.cancel(e.reason)
+		case sparing:
+			st.scope.makeZombie(st.co)
+		case leaving:
+			st.scope.leaveIfDone()
 		}
 	}
-	sc.leaveIfDone()
 }
 
 // leaveIfDone completes a scope that nothing can happen in any more, and takes it out of the tree: one that is sealed, or of

@@ -69,23 +69,40 @@ func (s *Scheduler) shutdown(reason error) {
 			s.failure = event.WithCause(err, s.failure)
 		}
 	}
-	cancelled := &event.CancelledError{Reason: reason}
-	for root := range s.eachRoot {
-		root.end(forcibly, cancelled)
+	if s.opts.Grace > 0 {
+		s.unhide()
 	}
+	e := ending{how: forcibly, reason: &event.CancelledError{Reason: reason}}
+	for root := s.roots.first; root != nil; root = root.next {
+		if !root.cleanup {
+			e.begin(root)
+		}
+	}
+	for root := s.roots.first; root != nil; root = root.next {
+		e.add(root)
+	}
+	e.run()
 	if s.opts.Grace < 0 {
 		s.unwindAll()
 	}
 }
 
-// eachRoot yields the main scope and those beside it; the one that it yields may leave the list.
-func (s *Scheduler) eachRoot(yield func(*Scope) bool) {
-	for sc := s.roots.first; sc != nil; {
-		next := sc.next
-		if !yield(sc) {
+// unhide makes the time that helpers wait for count as live, in as far as the cancellation spares them: as long as the grace lasts,
+// it may still come.
+func (s *Scheduler) unhide() {
+	for _, co := range s.Coroutines() {
+		if co.marks.has(markHidden) && co.state == suspended {
+			co.fiber.wait.lend()
+		}
+	}
+}
+
+// eachScope yields all scopes of the run, the innermost first. Nobody may be told anything meanwhile.
+func (s *Scheduler) eachScope(yield func(*Scope) bool) {
+	for root := s.roots.first; root != nil; root = root.next {
+		if !root.visit(yield) {
 			return
 		}
-		sc = next
 	}
 }
 
@@ -106,10 +123,8 @@ func (s *Scheduler) unwindAll() {
 		}
 		co.judge()
 	}
-	for root := range s.eachRoot {
-		for sc := range root.each {
-			sc.sealed = true
-		}
+	for sc := range s.eachScope {
+		sc.sealed = true
 	}
 	if len(late.Coroutines) > 0 {
 		s.failure = event.WithCause(late, s.failure)

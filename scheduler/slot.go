@@ -88,6 +88,8 @@ func onFire(base *event.Base, cb *event.Callback, result any, err error) {
 		w.over()
 	case w.fiber.state == waitOver && w.barred != nil && w.err == nil && !sl.token:
 		w.err = err // EVT-13
+	default:
+		w.fiber.s.missed++
 	}
 }
 

@@ -13,6 +13,7 @@ type wait struct {
 	fiber   *fiber
 	timed   bool // deadline is running
 	hidden  bool // deadline is
+	lent    bool // and counts as live all the same
 	expects bool // the deadline is what is waited for: its end is no timeout
 	fired   int  // which of the slots ended the wait
 	result  any
@@ -104,7 +105,8 @@ func (w *wait) arm(d time.Duration, expects bool) error {
 	if w.ends == nil {
 		w.ends = w.fiber.s.reactor.NewDeadline(w.expired)
 	}
-	if hidden := w.fiber.co.marks.has(markHidden); hidden != w.hidden { // a helper's waiting hides no deadlock
+	// A helper's waiting hides no deadlock. In a shutdown nobody looks for one before the grace is over.
+	if hidden := w.fiber.co.marks.has(markHidden) && w.fiber.s.stage == stageNone; hidden != w.hidden {
 		w.hidden = hidden
 		w.ends.SetHidden(hidden)
 	}
@@ -112,8 +114,25 @@ func (w *wait) arm(d time.Duration, expects bool) error {
 	return w.ends.Start(d)
 }
 
-func (w *wait) expired() {
+// lend makes a hidden deadline that is running count as live.
+func (w *wait) lend() {
+	if w.timed && w.hidden && !w.lent {
+		w.lent = true
+		w.fiber.s.reactor.Count().Add(+1)
+	}
+}
+
+// untimed is the end of the deadline.
+func (w *wait) untimed() {
 	w.timed = false
+	if w.lent {
+		w.lent = false
+		w.fiber.s.reactor.Count().Add(-1)
+	}
+}
+
+func (w *wait) expired() {
+	w.untimed()
 	if w.fiber.state != waitOn {
 		return
 	}
@@ -176,7 +195,7 @@ func (w *wait) drop() {
 		w.first, w.last = nil, nil
 	}
 	if w.timed {
-		w.timed = false
+		w.untimed()
 		w.ends.Stop()
 	}
 	// What is nil already is not written, for the sake of the collector's write barrier.

@@ -53,7 +53,7 @@ func (sc *Scope) makeZombie(co *Coroutine) {
 	sc.zombies++
 	sc.s.zombies++
 	if !co.marks.has(markHidden) {
-		sc.loseActive()
+		defer sc.tellIdle(sc.loseActive())
 	}
 	if l := sc.logOf(); l.Logger != nil {
 		sc.s.ghosts.add(co, l)

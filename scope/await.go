@@ -52,8 +52,8 @@ func (s *Scope) AwaitAfterCancellation(co *scheduler.Coroutine, onError func(err
 }
 
 func (s *Scope) mayWait(call string, co *scheduler.Coroutine) error {
-	if err := s.check(call); err != nil {
-		return err
+	if s == nil || s.st == nil {
+		return s.check(call)
 	}
 	if err := co.Enter(call); err != nil {
 		return err

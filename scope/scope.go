@@ -70,6 +70,7 @@ func NewRoot(owner scheduler.Scoped) *Scope {
 	inner, err := s.NewRoot()
 	if err != nil {
 		inner = s.Main().NewEnded()
+		inner.SetSafe(true)
 	}
 	return own(inner)
 }

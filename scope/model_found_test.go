@@ -1,0 +1,106 @@
+package scope_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/scheduler"
+	"github.com/uvasync/uvasync/scope"
+)
+
+// What the random trees have found, as plain tests.
+
+func TestScope_SCOPE22_FinallyHandlersOfARootRunWhenTheEndOfTheRunEndsIt(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		var kept *scope.Scope
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			require.NoError(t, scope.Main(co).OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.say("main"); return nil }))
+			kept = scope.NewRoot(co)
+			require.NoError(t, kept.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.say("other"); return nil }))
+			e.spawn(kept, sleeper(hour), scheduler.Hidden())
+			return co.Yield()
+		})
+		assert.Equal(t, []string{"main", "other"}, e.said())
+	})
+}
+
+func TestScope_CORO22_ARunThatFailsDoesNotCancelTheFinallyHandlersOfRoots(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		var child *scheduler.Coroutine
+		err := e.run(func(co *scheduler.Coroutine) error {
+			root := scope.NewRoot(co)
+			require.NoError(t, root.OnFinally(func(self *scheduler.Coroutine, _ *scope.Scope) error {
+				child = e.spawn(self, e.sayer("child"))
+				return errBoom
+			}))
+			return root.Dispose()
+		})
+		require.ErrorIs(t, err, errBoom)
+		assert.Equal(t, []string{"child"}, e.said())
+		assert.NoError(t, child.Error())
+	})
+}
+
+func TestNewRoot_SCOPE01_IsSafeAlsoWhenTheRunTakesNoMore(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			require.NoError(t, scope.Main(co).AsNotSafely().Cancel(errStop))
+			assert.True(t, scope.New(co).Safe())
+			assert.True(t, scope.NewRoot(co).Safe())
+			return nil
+		})
+	})
+}
+
+// An awaiter whose time was over, or whose token had fired, and that has not run since, does not get the failure: the scope must.
+func TestAwait_GEN08_AFailureIsNotLostInAWaitThatHasEnded(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			s := scope.New(co)
+			require.NoError(t, s.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error {
+				e.say(err.Error())
+				return nil
+			}))
+			g, token := e.gate(), e.gate()
+			failing := e.spawn(s, func(co *scheduler.Coroutine) error { _, _ = co.Await(g); return errBoom })
+			e.spawn(co, func(co *scheduler.Coroutine) error {
+				_, err := co.Await(failing, scheduler.Token(token))
+				var cancelled *event.CancelledError
+				require.ErrorAs(t, err, &cancelled)
+				if errors.Is(err, errBoom) {
+					e.say(errBoom.Error())
+				}
+				return nil
+			})
+			yields(co, 2)
+			g.open(nil, nil) // the failing one runs first
+			token.open(nil, nil)
+			yields(co, 3)
+			return nil
+		})
+		assert.Equal(t, []string{"boom"}, e.said())
+	})
+}
+
+// A helper that delays when the run ends leaves its fiber, and the deadline of that, to coroutines that are waited for.
+func TestScope_DEAD04_TheDeadlineOfAHelperHidesNothingFromThoseAfterIt(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			require.NoError(t, scope.Main(co).OnFinally(func(self *scheduler.Coroutine, _ *scope.Scope) error {
+				e.spawn(self, func(co *scheduler.Coroutine) error {
+					require.NoError(t, co.Delay(10*ms))
+					e.say("later")
+					return nil
+				})
+				return nil
+			}))
+			e.spawn(co, sleeper(hour), scheduler.Hidden())
+			return co.Yield()
+		})
+		assert.Equal(t, []string{"later"}, e.said())
+	})
+}
