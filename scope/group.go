@@ -66,10 +66,12 @@ func newGroup[K comparable, T any](call string, owner scheduler.Scoped, config [
 	if err != nil {
 		return nil, err
 	}
-	return groupOf(e), nil
+	g := &Group[K, T]{e}
+	e.born(g)
+	return g, nil
 }
 
-// groupOf makes a handle of a group. There may be several; the last to be collected counts.
+// groupOf makes one more handle of a group. The last to be collected counts.
 func groupOf[K comparable, T any](e *engine[K, T]) *Group[K, T] {
 	g := &Group[K, T]{e}
 	e.handles++
@@ -163,6 +165,23 @@ func openScopeOf(call string, owner scheduler.Scoped) (*scheduler.Scope, error) 
 		return nil, &event.UsageError{Call: call, Problem: "the scope is closed", Fix: "make it in a scope that is open"}
 	}
 	return sc, nil
+}
+
+// born is called with the first handle.
+func (e *engine[K, T]) born(handle any) {
+	e.handles, e.handle = 1, handle
+	nurseryOf(e.s).born(e.s, e)
+}
+
+func (e *engine[K, T]) ownership() *owner { return &e.owner }
+
+func (e *engine[K, T]) grow() runtime.Cleanup {
+	handle := e.handle
+	e.handle = nil
+	if g, ok := handle.(*Group[K, T]); ok {
+		return runtime.AddCleanup(g, (*core).collected, &e.core)
+	}
+	return runtime.AddCleanup(handle.(*Set[K, T]), (*core).collected, &e.core)
 }
 
 // check answers whether there is a group, and the caller is on its loop.

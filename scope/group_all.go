@@ -3,6 +3,7 @@ package scope
 import (
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/callerpc"
 	"github.com/uvasync/uvasync/internal/waitq"
 )
 
@@ -10,10 +11,12 @@ import (
 // runs or waits for its turn, at once when that is so now, open or not (TG-07, TG-08). When tasks have failed it fails with
 // an *event.CompositeError of all failures in that order, and with [GroupConfig.IgnoreErrors] has what has succeeded. It may be
 // called again and again. The future belongs to the scope that the group was made in; cancelling it cancels no task.
+//
+//go:noinline
 func (g *Group[K, T]) All() *future.Future[future.Keyed[K, T]] {
-	e := g.inner()
+	at, e := callerpc.Get(), g.inner()
 	e.must("scope: Group.All")
-	return e.allLater()
+	return e.allLater().At(at)
 }
 
 // Results returns the results that there are now, under their keys in the order in which the tasks were spawned (TG-13).

@@ -39,6 +39,7 @@ type core struct {
 	done        taskList // of a group: all that have ended
 	earliest    *task    // of a group: of those that have ended, the first that was spawned
 	earliestWin *task    // of a group: the same of those that have succeeded
+	raced, won  bool     // those were told to somebody, and stay
 	good, bad   taskList // of a set: what is there to be handed out
 
 	lost    []*task         // with failures that nobody has seen
@@ -49,6 +50,8 @@ type core struct {
 	reason  error // why it was closed; nil: by Close
 	over    bool  // closed, and all have ended
 	handles int   // that were not collected; and one while finally handlers run
+	handle  any   // the first one, while it is young; see owner.go
+	owner   owner // of that
 	leaving bool  // leave was called
 	finally []finalizer
 	base    *event.Base // nil until somebody asks for it
@@ -98,10 +101,10 @@ func (c *core) note(t *task, err error) {
 		return
 	}
 	c.done.push(t)
-	if c.earliest == nil || t.order < c.earliest.order {
+	if c.earliest == nil || !c.raced && t.order < c.earliest.order {
 		c.earliest = t
 	}
-	if err == nil && (c.earliestWin == nil || t.order < c.earliestWin.order) {
+	if err == nil && (c.earliestWin == nil || !c.won && t.order < c.earliestWin.order) {
 		c.earliestWin = t
 	}
 }
@@ -153,6 +156,9 @@ func (c *core) end() {
 	c.leave()
 	if c.handles == 0 {
 		c.report()
+	} else if len(c.lost) == 0 { // there will never be anything to report
+		c.owner.release(c.s)
+		c.handle = nil
 	}
 	c.notify()
 }

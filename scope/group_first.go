@@ -3,43 +3,50 @@ package scope
 import (
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/callerpc"
 	"github.com/uvasync/uvasync/internal/waitq"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 // Race returns a future of the first outcome, a result or a failure: of the tasks that have ended the one that was spawned
-// first, or else of the first that ends (TG-10). The others run on (TG-12). The future belongs to the scope that the group was
+// first, or else of the first that ends; further calls have the same answer (TG-10). The others run on (TG-12). The future belongs to the scope that the group was
 // made in. Error: *event.UsageError when the group is empty, and from a foreign goroutine.
+//
+//go:noinline
 func (g *Group[K, T]) Race() (*future.Future[T], error) {
 	const call = "scope: Group.Race"
-	e := g.inner()
+	at, e := callerpc.Get(), g.inner()
 	if err := e.checkSome(call); err != nil {
 		return nil, err
 	}
 	if t := e.earliest; t != nil {
-		return e.settledWith(t), nil
+		e.raced = true
+		return e.settledWith(t).At(at), nil
 	}
-	return e.later(&e.firsts), nil
+	return e.later(&e.firsts).At(at), nil
 }
 
 // Any returns a future of the first result: of the tasks that have succeeded the one that was spawned first, or else of the
-// first that succeeds. When none is left that could, it fails with an *event.CompositeError of all failures (TG-11). Otherwise as
+// first that succeeds; further calls have the same answer. When none is left that could, it fails with an *event.CompositeError of all failures (TG-11). Otherwise as
 // [Group.Race]. With a result, failures are not dealt with.
+//
+//go:noinline
 func (g *Group[K, T]) Any() (*future.Future[T], error) {
 	const call = "scope: Group.Any"
-	e := g.inner()
+	at, e := callerpc.Get(), g.inner()
 	if err := e.checkSome(call); err != nil {
 		return nil, err
 	}
 	if t := e.earliestWin; t != nil {
-		return e.settledWith(t), nil
+		e.won = true
+		return e.settledWith(t).At(at), nil
 	}
 	if e.idle() {
 		err := e.failures()
 		e.seeAll()
-		return future.Failed[T](e.around, err), nil
+		return future.Failed[T](e.around, err).At(at), nil
 	}
-	return e.later(&e.wins), nil
+	return e.later(&e.wins).At(at), nil
 }
 
 func (e *engine[K, T]) checkSome(call string) error {
@@ -135,6 +142,11 @@ func (c *core) releaseTo(line *waitq.Queue[consumer], w *waitq.Waiter[consumer],
 	line.Release(w)
 	if answer != nil {
 		w.Free()
+		if line == &c.wins {
+			c.won = true
+		} else {
+			c.raced = true
+		}
 		c.see(t)
 		answer.deliver(t) // last: it may run anything
 	}

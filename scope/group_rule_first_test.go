@@ -65,7 +65,8 @@ func TestGroup_TG10_OfSeveralThatHaveSettledTheFirstSpawned(t *testing.T) {
 		groupEnd(holds)
 		yields(co, 2)
 		for range 2 {
-			assert.Zero(t, groupAwait(t, co, groupFirst(t, g.Race)))
+			_, err := groupFirst(t, g.Race).Await(co)
+			assert.Equal(t, errBoom, err, "further calls have the same answer")
 		}
 	})
 }
@@ -104,11 +105,35 @@ func TestGroup_TG11_AnyIsTheFirstSuccess(t *testing.T) {
 		groupStats(t, g, 0, 2, 1, 1, 0) // TG-12
 		holds[1].give(1)
 		yields(co, 2)
-		assert.Equal(t, 1, groupAwait(t, co, groupFirst(t, g.Any)), "of those that have succeeded, the first spawned")
+		assert.Equal(t, 2, groupAwait(t, co, groupFirst(t, g.Any)), "further calls have the same answer")
 		holds[0].fail(errOther)
 		yields(co, 2)
-		assert.Equal(t, 1, groupAwait(t, co, groupFirst(t, g.Any)))
+		assert.Equal(t, 2, groupAwait(t, co, groupFirst(t, g.Any)))
 		g.SuppressErrors()
+	})
+}
+
+func TestGroup_TG11_OfSeveralThatHaveSucceededTheFirstSpawned(t *testing.T) {
+	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+		g := groupOf(t, co)
+		holds := e.groupHolds(g, 5)
+		yields(co, 1)
+		for _, i := range []int{4, 0, 1, 3} {
+			if i == 0 {
+				holds[i].fail(errBoom)
+			} else {
+				holds[i].give(i)
+			}
+			yields(co, 2)
+		}
+		for range 2 {
+			any := groupFirst(t, g.Any)
+			assert.True(t, any.Completed())
+			assert.Equal(t, 1, groupAwait(t, co, any))
+		}
+		_, err := groupFirst(t, g.Race).Await(co)
+		assert.Equal(t, errBoom, err)
+		groupEnd(holds)
 	})
 }
 

@@ -79,6 +79,9 @@ func (m *model) after(n, kind int) time.Duration {
 // sync tells the model of what has happened without any user code: the ends of coroutines that never began, and of the scopes
 // that are left in the end.
 func (m *model) sync() {
+	m.batches++
+	m.batch = m.batches
+	defer func() { m.batch = 0 }()
 	for _, c := range m.cos {
 		if !c.begun && !c.gone && c.co.Completed() {
 			m.toldOfEnd(c, c.co.Error())
@@ -173,9 +176,7 @@ func (m *model) do(c *modelCo, co *scheduler.Coroutine, op modelOp) {
 			case 0:
 				m.do(c, co, modelOp{what: opYield})
 			case 1:
-				if !c.hidden { // whose protected sections nobody waits for
-					m.do(c, co, modelOp{what: opDelay})
-				}
+				m.do(c, co, modelOp{what: opDelay})
 			case 2:
 				if !m.ending { // nobody would wake it
 					m.do(c, co, modelOp{what: opPark})
@@ -647,19 +648,19 @@ func (m *model) finallyRuns(f *modelFinally, self *scheduler.Coroutine, atOnce b
 		return nil
 	}
 	c.co, c.begun = self, true
-	switch f.kind % 4 {
+	switch f.kind {
 	case 1:
-		if err := self.Yield(); err != nil && !c.asked {
-			m.errorf("%s: Yield answers %v", f.what, err)
-		}
-		m.resumed++
-		m.sync()
+		m.finallyYields(f, self)
 	case 2:
 		failure := m.failure(c)
 		c.failed = append(c.failed, failure)
 		err = failure
 	case 3:
 		m.spawn(c.in, self, []modelOp{{what: opYield}, {what: opDelay}}, false, false)
+	case 4: // whose failure leaves the handlers alone
+		m.spawn(c.in, self, []modelOp{{what: opFail}}, false, false)
+		m.finallyYields(f, self)
+		m.finallyYields(f, self)
 	}
 	c.calls = c.calls[1:]
 	if len(c.calls) == 0 {
@@ -670,4 +671,12 @@ func (m *model) finallyRuns(f *modelFinally, self *scheduler.Coroutine, atOnce b
 		m.remove(c)
 	}
 	return err
+}
+
+func (m *model) finallyYields(f *modelFinally, self *scheduler.Coroutine) {
+	if err := self.Yield(); err != nil && !f.by.asked {
+		m.errorf("%s: Yield answers %v", f.what, err)
+	}
+	m.resumed++
+	m.sync()
 }

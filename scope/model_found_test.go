@@ -104,3 +104,22 @@ func TestScope_DEAD04_TheDeadlineOfAHelperHidesNothingFromThoseAfterIt(t *testin
 		assert.Equal(t, []string{"later"}, e.said())
 	})
 }
+
+func TestScope_CORO22_AwaitCompletionWaitsForTheFinallyHandlersOfScopesBelow(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			around := scope.New(co)
+			below := scope.New(around)
+			require.NoError(t, below.OnFinally(func(self *scheduler.Coroutine, _ *scope.Scope) error {
+				defer e.say("finally")
+				return self.Delay(5 * ms)
+			}))
+			e.spawn(below, sleeper(ms))
+			require.NoError(t, below.DisposeAfterTimeout(hour))
+			require.NoError(t, around.AwaitCompletion(co))
+			e.say("awaited")
+			return nil
+		})
+		assert.Equal(t, []string{"finally", "awaited"}, e.said())
+	})
+}

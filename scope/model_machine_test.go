@@ -34,8 +34,9 @@ type model struct {
 	tokens    []*modelToken
 	handlers  []*modelFinally
 	deadlines []event.Deadline
-	heard     int // of the expected calls of handlers
-	resumed   int // how often somebody has gone on
+	focus     *modelScope // nil: none yet
+	heard     int         // of the expected calls of handlers
+	resumed   int         // how often somebody has gone on
 	ending    bool
 	dead      bool // the test has failed
 }
@@ -71,7 +72,14 @@ func (m *model) step() {
 
 func (m *model) endSome() { m.endScope(m.someScope(), m.choose("how", 8)) }
 
-func (m *model) someScope() *modelScope { return m.scopeAt(m.choose("scope", 1024)) }
+// someScope is mostly the one that it was before: what is wrong often needs several things to happen to one scope.
+func (m *model) someScope() *modelScope {
+	n := m.choose("scope", 2048)
+	if m.focus == nil || m.focus.done || n%4 == 0 {
+		m.focus = m.scopeAt(n / 4)
+	}
+	return m.focus
+}
 
 func (m *model) newScope() {
 	if len(m.scopes) > 40 {
@@ -147,7 +155,7 @@ func (m *model) setHandler() {
 
 func (m *model) scopeFinally() {
 	sc := m.someScope()
-	f := &modelFinally{what: fmt.Sprint("finally of scope ", sc.number), kind: m.choose("kind", 4)}
+	f := &modelFinally{what: fmt.Sprint("finally of scope ", sc.number), kind: m.choose("kind", 5)}
 	m.handlers = append(m.handlers, f)
 	if !sc.done {
 		sc.finally = append(sc.finally, f)

@@ -121,6 +121,7 @@ type modelWait struct {
 	entered  bool // an AwaitAfterCancellation that had to wait
 	woken    modelWake
 	fired    []int             // which scopes have
+	batch    int               // in which it was woken
 	failures [][]*modelFailure // each may be several that came together
 	returned *modelFailure     // of its handler
 }
@@ -145,6 +146,8 @@ type modelTree struct {
 	waits    []*modelWait
 	failures []*modelFailure
 	numbers  int
+	batch    int // of changes whose order the model does not know; 0: it does
+	batches  int
 	shut     bool
 	expected []modelTold
 	ran      []*modelFailure // what Run returns
@@ -272,12 +275,13 @@ func (m *modelTree) all() (st scope.Stats) {
 // finish wakes who waits for scopes without active coroutines.
 func (m *modelTree) finish() {
 	for _, w := range m.waits {
-		if w.kind != modelCompletion || !w.parked || w.woken != modelAsleep {
+		if w.kind != modelCompletion || !w.parked || w.woken != modelAsleep && (w.batch == 0 || w.batch != m.batch) {
 			continue
 		}
 		for i, sc := range w.scopes {
 			if sc.finished() {
 				w.fired = append(w.fired, i)
+				w.batch = m.batch
 				w.wake(modelHappened)
 			}
 		}

@@ -6,59 +6,74 @@ import (
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// owner is the handle that ends its scope when it is collected. To have that told by the runtime costs more than most scopes
-// live for. So a handle is kept alive at first, in a list of the run, until the collector has run once; only those that are
-// still there then are given a clean-up function. Loop goroutine only.
+// Handles of scopes, groups and sets end what they stand for when they are collected. To have that told by the runtime costs more
+// than most of these live for. So a handle is kept alive at first, in a list of the run, until the collector has run once;
+// only those that are still there then are given a clean-up function.
+
+// owner is what something that is ended with its handle knows of that. Loop goroutine only.
 type owner struct {
-	handle  *Scope          // while it is young; nil: it is not, or there is none
+	age     age
 	place   int             // in the list of young ones
-	cleanup runtime.Cleanup // once it is not young any more
-	grown   bool
+	cleanup runtime.Cleanup // of one that is grown
 }
 
-// own returns the handle of a new scope that ends it.
-func own(inner *scheduler.Scope) *Scope {
-	st := stateOf(inner)
-	s := &Scope{st}
-	if inner.Drained() {
-		return s
-	}
-	run := st.run()
-	st.owner.handle, st.owner.place = s, len(run.young)
-	run.young = append(run.young, st)
-	if !run.watched {
-		run.watched = true
-		watchCollector(inner.Scheduler())
-	}
-	return s
+type age uint8
+
+const (
+	ageless age = iota // there is no handle, or nothing for it to end
+	young              // its handle is kept alive
+	grown              // its handle has a clean-up function
+)
+
+// handled is something that has an owner. It refers to its handle while it is young.
+type handled interface {
+	ownership() *owner
+	// grow gives the handle its clean-up function, and refers to it no more.
+	grow() runtime.Cleanup
 }
 
-// run is where the list is kept: with the main scope.
-func (st *state) run() *extras { return stateOf(st.inner.Scheduler().Main()).extra() }
+// nursery is the list of a run. It is kept with the main scope.
+type nursery struct {
+	young   []handled
+	watched bool // the collector is
+}
 
-// release is called when the handle has nothing to end any more.
-func (st *state) release() {
-	o := &st.owner
-	switch {
-	case o.handle != nil:
-		run := st.run()
-		last := len(run.young) - 1
-		moved := run.young[last]
-		run.young[o.place], moved.owner.place = moved, o.place
-		run.young[last] = nil
-		run.young = run.young[:last]
-		o.handle = nil
-	case o.grown:
-		o.grown = false
+func nurseryOf(s *scheduler.Scheduler) *nursery { return &stateOf(s.Main()).extra().nursery }
+
+// born is called with what has a handle from now on.
+func (n *nursery) born(s *scheduler.Scheduler, h handled) {
+	o := h.ownership()
+	o.age, o.place = young, len(n.young)
+	n.young = append(n.young, h)
+	if !n.watched {
+		n.watched = true
+		watchCollector(s)
+	}
+}
+
+// release is called when the handle has nothing to end any more. It reports whether it had.
+func (o *owner) release(s *scheduler.Scheduler) (had bool) {
+	was := o.age
+	o.age = ageless
+	switch was {
+	case young:
+		n := nurseryOf(s)
+		last := len(n.young) - 1
+		moved := n.young[last]
+		n.young[o.place], moved.ownership().place = moved, o.place
+		n.young[last] = nil
+		n.young = n.young[:last]
+	case grown:
 		o.cleanup.Stop()
 	}
+	return was != ageless
 }
 
 // watchCollector has the loop told when the collector has run: then something is collected that nobody keeps.
 func watchCollector(s *scheduler.Scheduler) {
 	runtime.AddCleanup(&sentinel{}, func(s *scheduler.Scheduler) {
 		// It fails when the run is over, and in a simulation, where handles stay young.
-		_ = s.Post(func() { grow(s) })
+		_ = s.Post(func() { nurseryOf(s).grow() })
 	}, s)
 }
 
@@ -66,23 +81,11 @@ func watchCollector(s *scheduler.Scheduler) {
 type sentinel struct{ _ [4]uintptr }
 
 // grow is called when the collector has run: young handles are kept alive no longer.
-func grow(s *scheduler.Scheduler) {
-	run := stateOf(s.Main()).extra()
-	for i, st := range run.young {
-		run.young[i] = nil
-		st.owner.cleanup = runtime.AddCleanup(st.owner.handle, (*state).dropped, st)
-		st.owner.handle, st.owner.grown = nil, true
+func (n *nursery) grow() {
+	for i, h := range n.young {
+		n.young[i] = nil
+		o := h.ownership()
+		o.cleanup, o.age = h.grow(), grown
 	}
-	run.young, run.watched = run.young[:0], false
-}
-
-// dropped runs on a goroutine of the runtime when the handle was collected.
-func (st *state) dropped() {
-	// It fails when the run is over.
-	_ = st.inner.Scheduler().Post(func() {
-		if st.owner.grown {
-			st.owner.grown = false
-			st.destroy(ErrDropped)
-		}
-	})
+	n.young, n.watched = n.young[:0], false
 }

@@ -1,6 +1,8 @@
 package scope
 
 import (
+	"runtime"
+
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/scheduler"
 )
@@ -21,10 +23,11 @@ var (
 
 // state is what all handles of a scope lead to, and what the scheduler tells what becomes of it. Loop goroutine only.
 type state struct {
-	inner *scheduler.Scope // immutable
-	view  Scope            // a handle that ends nothing
-	owner owner            // of the handle that does
-	ext   *extras          // what few scopes need; nil until they do
+	inner  *scheduler.Scope // immutable
+	view   Scope            // a handle that ends nothing
+	handle *Scope           // the one that does, while it is young; see owner.go
+	owner  owner
+	ext    *extras // what few scopes need; nil until they do
 }
 
 // extras is what somebody has to say about a scope, or waits for.
@@ -33,8 +36,7 @@ type extras struct {
 	waiters []*afterWait
 	finally []func(self *scheduler.Coroutine, s *Scope) error
 	limit   event.Deadline // of DisposeAfterTimeout; nil while it was not called
-	young   []*state       // of the main scope: see owner.go
-	watched bool           // of the main scope: there is a sentinel
+	nursery nursery        // of the main scope
 }
 
 var _ scheduler.Watcher = (*state)(nil)
@@ -120,6 +122,43 @@ func (st *state) extra() *extras {
 
 // view returns the handle of a scope that ends nothing.
 func view(inner *scheduler.Scope) *Scope { return &stateOf(inner).view }
+
+// own returns the handle of a new scope that ends it.
+func own(inner *scheduler.Scope) *Scope {
+	st := stateOf(inner)
+	s := &Scope{st}
+	if !inner.Drained() {
+		run := inner.Scheduler()
+		st.handle = s
+		nurseryOf(run).born(run, st)
+	}
+	return s
+}
+
+func (st *state) ownership() *owner { return &st.owner }
+
+func (st *state) grow() runtime.Cleanup {
+	s := st.handle
+	st.handle = nil
+	return runtime.AddCleanup(s, (*state).dropped, st)
+}
+
+// dropped runs on a goroutine of the runtime when the handle was collected.
+func (st *state) dropped() {
+	run := st.inner.Scheduler()
+	// It fails when the run is over.
+	_ = run.Post(func() {
+		if st.owner.release(run) {
+			st.destroy(ErrDropped)
+		}
+	})
+}
+
+// release is called when the handle has nothing to end any more.
+func (st *state) release() {
+	st.owner.release(st.inner.Scheduler())
+	st.handle = nil
+}
 
 // Same reports whether two handles are of one scope.
 func (s *Scope) Same(other *Scope) bool {

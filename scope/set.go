@@ -6,6 +6,7 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/callerpc"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -36,9 +37,12 @@ func newSet[K comparable, T any](call string, owner scheduler.Scoped, config []G
 	if err != nil {
 		return nil, err
 	}
-	return setOf(e), nil
+	s := &Set[K, T]{e}
+	e.born(s)
+	return s, nil
 }
 
+// setOf makes one more handle of a set, as groupOf does of a group.
 func setOf[K comparable, T any](e *engine[K, T]) *Set[K, T] {
 	s := &Set[K, T]{e}
 	e.handles++
@@ -81,17 +85,19 @@ func (s *Set[K, T]) TrySpawnKey(key K, fn func(co *scheduler.Coroutine) (T, erro
 // (TSET-01, TSET-03). Those who wait are served in the order in which they came; a future that is cancelled takes nothing. When
 // the set is closed and others were given all there was, the future fails with *event.ClosedError. The future belongs to the
 // scope that the set was made in. Error: *event.UsageError when the set is empty, and from a foreign goroutine.
+//
+//go:noinline
 func (s *Set[K, T]) JoinNext() (*future.Future[T], error) {
-	e := s.inner()
+	at, e := callerpc.Get(), s.inner()
 	if err := e.checkSome("scope: Set.JoinNext"); err != nil {
 		return nil, err
 	}
 	if t := e.next(); t != nil {
-		return e.takenOut(t), nil
+		return e.takenOut(t).At(at), nil
 	}
 	pending := e.later(&e.firsts)
 	e.taken()
-	return pending, nil
+	return pending.At(at), nil
 }
 
 // takenOut is the future of a task that is handed out.
@@ -105,30 +111,34 @@ func (e *engine[K, T]) takenOut(t *task) *future.Future[T] {
 // JoinAny hands out the first task that has succeeded, or the next that does. Failures stay in the set, until nothing is left
 // that could succeed: then the future fails with an *event.CompositeError of all of them, and they are handed out. Otherwise as
 // [Set.JoinNext].
+//
+//go:noinline
 func (s *Set[K, T]) JoinAny() (*future.Future[T], error) {
-	e := s.inner()
+	at, e := callerpc.Get(), s.inner()
 	if err := e.checkSome("scope: Set.JoinAny"); err != nil {
 		return nil, err
 	}
 	if t := e.good.pop(); t != nil {
-		return e.takenOut(t), nil
+		return e.takenOut(t).At(at), nil
 	}
 	if e.lostCause() {
-		return future.Failed[T](e.around, e.takeFailures()), nil
+		return future.Failed[T](e.around, e.takeFailures()).At(at), nil
 	}
 	pending := e.later(&e.wins)
 	e.taken()
-	return pending, nil
+	return pending.At(at), nil
 }
 
 // JoinAll hands out everything as soon as no task runs or waits for its turn, at once when that is so now: a future of all
 // results under their keys, in the order in which the tasks were spawned. When tasks have failed it fails with an
 // *event.CompositeError of all failures, and with [GroupConfig.IgnoreErrors] has what has succeeded. Of an empty set it is empty
 // (TSET-04). The future belongs to the scope that the set was made in.
+//
+//go:noinline
 func (s *Set[K, T]) JoinAll() *future.Future[future.Keyed[K, T]] {
-	e := s.inner()
+	at, e := callerpc.Get(), s.inner()
 	e.must("scope: Set.JoinAll")
-	return e.allLater()
+	return e.allLater().At(at)
 }
 
 // Outcomes hands out each task, in the order in which they end, until the set is closed and nothing is left; see
