@@ -27,7 +27,7 @@ func (sc *Scope) Own(o *Owned, thing Belonging) {
 		return
 	}
 	s, late := sc.s, sc.released
-	reason := sc.ending()
+	reason := sc.closedBy()
 	for sc != nil && sc.done {
 		sc = sc.parent
 	}

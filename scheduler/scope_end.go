@@ -219,8 +219,8 @@ func (sc *Scope) tellDrained() {
 	}
 }
 
-// ending is the cancellation that what belongs to an ended scope sees.
-func (sc *Scope) ending() *event.CancelledError {
+// closedBy is the cancellation that what belongs to an ended scope sees.
+func (sc *Scope) closedBy() *event.CancelledError {
 	switch {
 	case sc.reason != nil:
 		return sc.reason
@@ -243,7 +243,7 @@ func (sc *Scope) release() {
 		}
 		return
 	}
-	reason := sc.ending()
+	reason := sc.closedBy()
 	for _, o := range sc.things() {
 		if o.scope == sc {
 			sc.s.call(func() error { o.thing.ScopeClosed(reason); return nil })

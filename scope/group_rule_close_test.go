@@ -14,7 +14,7 @@ import (
 )
 
 // groupRefuses checks that g takes no more tasks.
-func groupRefuses(t *testing.T, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+func groupRefuses(t *testing.T, co *scheduler.Coroutine, g groupInts) {
 	t.Helper()
 	never := func(*scheduler.Coroutine) (int, error) { assert.Fail(t, "it was refused"); return 0, nil }
 	count := g.Count()
@@ -31,7 +31,7 @@ func groupRefuses(t *testing.T, co *scheduler.Coroutine, g groupSpawning[int, in
 }
 
 func TestGroup_TG06_AClosedGroupFinishesWhatItHas(t *testing.T) {
-	groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		assert.False(t, g.IsClosed())
 		assert.False(t, g.Stats().Closed)
 		assert.NotContains(t, g.Info(), "closed")
@@ -50,7 +50,7 @@ func TestGroup_TG06_AClosedGroupFinishesWhatItHas(t *testing.T) {
 }
 
 func TestGroup_TG06_CloseWithNothingInIt(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		require.NoError(t, g.Close())
 		groupRefuses(t, co, g)
 		require.NoError(t, g.AwaitCompletion(co))
@@ -61,7 +61,7 @@ func TestGroup_TG06_CloseWithNothingInIt(t *testing.T) {
 }
 
 func TestGroup_TG15_AwaitCompletionOfAnOpenGroup(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		isUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "open", "Close")
 		groupMust(t, co, g, groupGives(0))
 		isUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "open", "Close")
@@ -71,7 +71,7 @@ func TestGroup_TG15_AwaitCompletionOfAnOpenGroup(t *testing.T) {
 }
 
 func TestGroup_TG15_ItNeverReturnsWhatTasksFailWith(t *testing.T) {
-	groupBoth(t, groupLimit(1, scope.NoQueueLimit), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, scope.NoQueueLimit), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		for _, fn := range []groupFn[int]{
 			groupFails[int](errBoom),
 			func(*scheduler.Coroutine) (int, error) { panic("boom") },
@@ -89,7 +89,7 @@ func TestGroup_TG15_ItNeverReturnsWhatTasksFailWith(t *testing.T) {
 }
 
 func TestGroup_TG15_ItWaitsForCancelledTasksToEnd(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		done := 0
 		cleanup := func(co *scheduler.Coroutine) (int, error) {
 			err := co.Delay(hour)
@@ -111,7 +111,7 @@ func TestGroup_TG15_ItWaitsForCancelledTasksToEnd(t *testing.T) {
 }
 
 func TestGroup_TG15_ATaskCannotAwaitItsOwnGroup(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		refused := 0
 		refuses := func(co *scheduler.Coroutine) error {
 			isUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "task")
@@ -135,7 +135,7 @@ func TestGroup_TG15_ATaskCannotAwaitItsOwnGroup(t *testing.T) {
 }
 
 func TestGroup_TG15_ItsWaitIsBounded(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		holds := e.groupHolds(g, 2)
 		require.NoError(t, g.Close())
 		isTimeout(t, g.AwaitCompletion(co, scheduler.Timeout(ms)))
@@ -177,7 +177,7 @@ func TestGroup_TG15_ItsWaitIsBounded(t *testing.T) {
 func TestGroup_TG16_CancelEndsRunningAndQueuedTasks(t *testing.T) {
 	for name, closed := range map[string]bool{"open": false, "closed before": true} {
 		t.Run(name, func(t *testing.T) {
-			groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+			groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 				require.True(t, co.Scope().Safe(), "even in a safe scope")
 				holds := e.groupHolds(g, 4)
 				yields(co, 1)
@@ -209,7 +209,7 @@ func TestGroup_TG16_CancelEndsRunningAndQueuedTasks(t *testing.T) {
 }
 
 func TestGroup_TG16_OneThatHasNotBegunNeverDoes(t *testing.T) {
-	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		holds := e.groupHolds(g, 3)
 		require.NoError(t, g.Cancel(nil))
 		require.NoError(t, g.AwaitCompletion(co))
@@ -224,7 +224,7 @@ func TestGroup_TG16_OneThatHasNotBegunNeverDoes(t *testing.T) {
 }
 
 func TestGroup_TG16_ATaskThatIgnoresItHasItsResult(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) { _ = co.Delay(hour); return 5, nil })
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 			return 0, event.WithCause(errBoom, co.Delay(hour))
@@ -240,7 +240,7 @@ func TestGroup_TG16_ATaskThatIgnoresItHasItsResult(t *testing.T) {
 }
 
 func TestGroup_TG16_CancelOfAnEmptyGroup(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		require.NoError(t, g.Cancel(errStop))
 		assert.True(t, g.IsFinished())
 		groupRefuses(t, co, g)
@@ -249,7 +249,7 @@ func TestGroup_TG16_CancelOfAnEmptyGroup(t *testing.T) {
 }
 
 func TestGroup_GEN07_TheFirstReasonStays(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		holds := e.groupHolds(g, 2)
 		yields(co, 1)
 		require.NoError(t, g.Dispose())
@@ -266,16 +266,16 @@ func TestGroup_GEN07_TheFirstReasonStays(t *testing.T) {
 }
 
 func TestGroup_TG18_DisposeHandlesNoErrors(t *testing.T) {
-	for name, end := range map[string]func(g groupSpawning[int, int]) error{
-		"dispose": func(g groupSpawning[int, int]) error { return g.Dispose() },
-		"cancel":  func(g groupSpawning[int, int]) error { return g.Cancel(errStop) },
+	for name, end := range map[string]func(g groupInts) error{
+		"dispose": func(g groupInts) error { return g.Dispose() },
+		"cancel":  func(g groupInts) error { return g.Cancel(errStop) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, e *env) {
 				e.mustRun(func(co *scheduler.Coroutine) error {
 					for _, set := range []bool{false, true} {
 						sc, failures := e.groupScope(co)
-						var g groupSpawning[int, int] = groupOf(t, sc)
+						var g groupInts = groupOf(t, sc)
 						if set {
 							g = groupSet(t, sc)
 						}
@@ -300,7 +300,7 @@ func TestGroup_TG18_DisposeHandlesNoErrors(t *testing.T) {
 }
 
 func TestGroup_TG16_ATaskCancelsItsGroup(t *testing.T) {
-	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 			require.NoError(t, co.Yield())
 			require.NoError(t, g.Cancel(errStop))
@@ -324,7 +324,7 @@ func TestGroup_TG16_ATaskCancelsItsGroup(t *testing.T) {
 }
 
 // groupCancelledSpawns is a group for a coroutine that is cancelled, whose suspending calls answer that (CANC-00).
-type groupCancelledSpawns struct{ groupSpawning[int, int] }
+type groupCancelledSpawns struct{ groupInts }
 
 func (c groupCancelledSpawns) Spawn(_ *scheduler.Coroutine, fn func(co *scheduler.Coroutine) (int, error), _ ...scheduler.WaitOption) (int, error) {
 	return c.TrySpawn(fn)
@@ -335,7 +335,7 @@ func (c groupCancelledSpawns) SpawnKey(_ *scheduler.Coroutine, key int, fn func(
 }
 
 func TestGroup_TG06_ATaskClosesItsGroup(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 			require.NoError(t, co.Yield())
 			return 1, g.Close()
@@ -351,7 +351,7 @@ func TestGroup_TG06_ATaskClosesItsGroup(t *testing.T) {
 }
 
 func TestGroup_EVT07_ItsEndIsAnEvent(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		told := 0
 		subscribe := func() {
 			_, err := g.AsEvent().Subscribe(func(_ *event.Base, _ *event.Callback, result any, err error) {
@@ -390,7 +390,7 @@ func TestGroup_EVT07_ItsEndIsAnEvent(t *testing.T) {
 }
 
 func TestGroup_EVT07_AnEventThatIsAskedForAfterTheEnd(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, groupGives(0))
 		require.NoError(t, g.Close())
 		yields(co, 3)

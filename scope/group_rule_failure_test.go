@@ -32,7 +32,7 @@ func TestGroup_TG23_AFailureIsTheGroups(t *testing.T) {
 					}
 					require.NoError(t, sc.OnChildError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error { return sc.Cancel(err) }))
 					sibling := e.spawn(sc, sleeper(5*ms))
-					for _, g := range []groupSpawning[int, int]{groupOf(t, sc), groupSet(t, sc)} {
+					for _, g := range []groupInts{groupOf(t, sc), groupSet(t, sc)} {
 						hold := e.groupHolds(g, 1)[0]
 						groupMust(t, co, g, fails)
 						require.NoError(t, co.Delay(3*ms))
@@ -117,7 +117,7 @@ func TestGroup_TG22_GEN08_WithoutAHandlerItIsTheRuns(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			each(t, func(t *testing.T, e *env) {
 				err := e.run(func(co *scheduler.Coroutine) error {
-					var g groupSpawning[int, int] = groupOf(t, co)
+					var g groupInts = groupOf(t, co)
 					if kind == "set" {
 						g = groupSet(t, co)
 					}
@@ -237,7 +237,7 @@ func TestGroup_TG22_AGroupThatIsCollected(t *testing.T) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			for _, kind := range []string{"group", "set"} {
 				sc, failures := e.groupScope(co)
-				make := func() groupSpawning[int, int] {
+				make := func() groupInts {
 					if kind == "set" {
 						return groupSet(t, sc, groupLimit(1, 5))
 					}

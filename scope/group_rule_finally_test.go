@@ -14,7 +14,7 @@ import (
 )
 
 // groupOnFinally registers a handler that takes no group.
-func groupOnFinally(g groupSpawning[int, int], h func(self *scheduler.Coroutine, g groupSpawning[int, int]) error) error {
+func groupOnFinally(g groupInts, h func(self *scheduler.Coroutine, g groupInts) error) error {
 	switch g := g.(type) {
 	case *scope.Group[int, int]:
 		return g.OnFinally(func(self *scheduler.Coroutine, g *scope.Group[int, int]) error { return h(self, g) })
@@ -25,12 +25,12 @@ func groupOnFinally(g groupSpawning[int, int], h func(self *scheduler.Coroutine,
 }
 
 func TestGroup_TG19_FinallyIsCalledOnceWhenAllHasEnded(t *testing.T) {
-	ends := map[string]func(g groupSpawning[int, int], holds []*groupHold) error{
-		"close":        func(g groupSpawning[int, int], holds []*groupHold) error { groupEnd(holds); return g.Close() },
-		"close before": func(g groupSpawning[int, int], holds []*groupHold) error { defer groupEnd(holds); return g.Close() },
-		"cancel":       func(g groupSpawning[int, int], holds []*groupHold) error { return g.Cancel(errStop) },
-		"dispose":      func(g groupSpawning[int, int], holds []*groupHold) error { return g.Dispose() },
-		"fail": func(g groupSpawning[int, int], holds []*groupHold) error {
+	ends := map[string]func(g groupInts, holds []*groupHold) error{
+		"close":        func(g groupInts, holds []*groupHold) error { groupEnd(holds); return g.Close() },
+		"close before": func(g groupInts, holds []*groupHold) error { defer groupEnd(holds); return g.Close() },
+		"cancel":       func(g groupInts, holds []*groupHold) error { return g.Cancel(errStop) },
+		"dispose":      func(g groupInts, holds []*groupHold) error { return g.Dispose() },
+		"fail": func(g groupInts, holds []*groupHold) error {
 			holds[0].fail(errBoom)
 			groupEnd(holds)
 			return g.Close()
@@ -38,9 +38,9 @@ func TestGroup_TG19_FinallyIsCalledOnceWhenAllHasEnded(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+			groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 				for i := range 3 {
-					require.NoError(t, groupOnFinally(g, func(self *scheduler.Coroutine, of groupSpawning[int, int]) error {
+					require.NoError(t, groupOnFinally(g, func(self *scheduler.Coroutine, of groupInts) error {
 						e.say(fmt.Sprint("finally ", i))
 						assert.True(t, of.IsFinished())
 						assert.True(t, of.IsClosed())
@@ -69,8 +69,8 @@ func TestGroup_TG19_FinallyIsCalledOnceWhenAllHasEnded(t *testing.T) {
 }
 
 func TestGroup_TG19_NotWhileItIsOpenHoweverFinished(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
-		require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupSpawning[int, int]) error { e.say("finally"); return nil }))
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+		require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error { e.say("finally"); return nil }))
 		for range 3 {
 			groupMust(t, co, g, groupGives(0))
 			yields(co, 4)
@@ -109,20 +109,20 @@ func TestGroup_TG19_AfterWhoAwaitsAll(t *testing.T) {
 }
 
 func TestGroup_TG19_OnACompletedGroupAtOnce(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, groupGives(0))
 		require.NoError(t, g.Close())
 		require.NoError(t, g.AwaitCompletion(co))
 		called := false
-		require.NoError(t, groupOnFinally(g, func(self *scheduler.Coroutine, of groupSpawning[int, int]) error {
+		require.NoError(t, groupOnFinally(g, func(self *scheduler.Coroutine, of groupInts) error {
 			called = true
 			assert.Equal(t, co, self)
 			assert.Same(t, g, of)
 			return self.Delay(ms)
 		}))
 		assert.True(t, called)
-		assert.Equal(t, errBoom, groupOnFinally(g, func(*scheduler.Coroutine, groupSpawning[int, int]) error { return errBoom }))
-		err := groupOnFinally(g, func(*scheduler.Coroutine, groupSpawning[int, int]) error { panic(errOther) })
+		assert.Equal(t, errBoom, groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error { return errBoom }))
+		err := groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error { panic(errOther) })
 		var p *event.PanicError
 		require.ErrorAs(t, err, &p)
 		assert.ErrorIs(t, err, errOther)
@@ -130,7 +130,7 @@ func TestGroup_TG19_OnACompletedGroupAtOnce(t *testing.T) {
 
 		called = false
 		e.after(ms, func() {
-			_ = groupOnFinally(g, func(self *scheduler.Coroutine, _ groupSpawning[int, int]) error {
+			_ = groupOnFinally(g, func(self *scheduler.Coroutine, _ groupInts) error {
 				called = true
 				assert.Nil(t, self, "in a callback")
 				return nil
@@ -146,9 +146,9 @@ func TestGroup_TG19_FailuresOfHandlersGoToTheScope(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
 				sc, failures := e.groupScope(co)
-				for _, g := range []groupSpawning[int, int]{groupOf(t, sc), groupSet(t, sc)} {
+				for _, g := range []groupInts{groupOf(t, sc), groupSet(t, sc)} {
 					for _, err := range fails {
-						require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupSpawning[int, int]) error {
+						require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error {
 							e.say("called")
 							return err
 						}))
@@ -189,17 +189,17 @@ func TestGroup_TG19_APanicOfAHandlerIsItsFailure(t *testing.T) {
 func TestGroup_TG19_GEN10_AHandlerTakesWhatIsLeft(t *testing.T) {
 	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
 		sc, failures := e.groupScope(co)
-		for _, g := range []groupSpawning[int, int]{groupOf(t, sc), groupSet(t, sc)} {
+		for _, g := range []groupInts{groupOf(t, sc), groupSet(t, sc)} {
 			groupMust(t, co, g, groupFails[int](errBoom))
 			groupMust(t, co, g, groupGives(5))
-			require.NoError(t, groupOnFinally(g, func(self *scheduler.Coroutine, g groupSpawning[int, int]) error {
+			require.NoError(t, groupOnFinally(g, func(self *scheduler.Coroutine, g groupInts) error {
 				require.NoError(t, self.Delay(2*ms))
 				groupRefuses(t, self, g)
 				require.NoError(t, g.Close())
 				require.NoError(t, g.Cancel(nil))
 				require.NoError(t, g.AwaitCompletion(self))
 				nested := false
-				require.NoError(t, groupOnFinally(g, func(again *scheduler.Coroutine, _ groupSpawning[int, int]) error {
+				require.NoError(t, groupOnFinally(g, func(again *scheduler.Coroutine, _ groupInts) error {
 					nested = again == self
 					return nil
 				}))

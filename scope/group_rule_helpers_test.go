@@ -107,7 +107,7 @@ func (h *groupHold) fail(err error) { h.end(func() (int, error) { return 0, err 
 func (h *groupHold) begun() bool { return h.co != nil }
 
 // groupHolds makes n tasks and spawns them.
-func (e *env) groupHolds(g groupSpawning[int, int], n int) []*groupHold {
+func (e *env) groupHolds(g groupInts, n int) []*groupHold {
 	e.t.Helper()
 	holds := make([]*groupHold, n)
 	for i := range holds {
@@ -148,13 +148,16 @@ type groupSpawning[K comparable, T any] interface {
 	Info() string
 }
 
+// groupInts is a group or a set of ints with automatic keys.
+type groupInts = groupSpawning[int, int]
+
 var (
 	_ groupSpawning[int, int]     = (*scope.Group[int, int])(nil)
 	_ groupSpawning[string, bool] = (*scope.Set[string, bool])(nil)
 )
 
 // groupBoth runs body with a group and with a set, of one configuration, in the scope of the main coroutine.
-func groupBoth(t *testing.T, config scope.GroupConfig, body func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int])) {
+func groupBoth(t *testing.T, config scope.GroupConfig, body func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts)) {
 	t.Helper()
 	t.Run("group", func(t *testing.T) {
 		groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) { body(t, e, co, groupOf(t, co, config)) })
@@ -173,7 +176,7 @@ func groupMust[K comparable, T any](t *testing.T, co *scheduler.Coroutine, g gro
 }
 
 // groupSpawner starts a coroutine that spawns one task, and says what came of it.
-func (e *env) groupSpawner(in scheduler.Spawner, g groupSpawning[int, int], name string, fn groupFn[int], opts ...scheduler.WaitOption) *scheduler.Coroutine {
+func (e *env) groupSpawner(in scheduler.Spawner, g groupInts, name string, fn groupFn[int], opts ...scheduler.WaitOption) *scheduler.Coroutine {
 	e.t.Helper()
 	return e.spawn(in, func(co *scheduler.Coroutine) error {
 		key, err := g.Spawn(co, fn, opts...)

@@ -15,7 +15,7 @@ import (
 func TestGroup_TG02_AtMostSoManyRunAndStartInOrder(t *testing.T) {
 	for _, k := range []int{1, 2, 3, 7} {
 		t.Run(fmt.Sprint(k), func(t *testing.T) {
-			groupBoth(t, scope.GroupConfig{Concurrency: k, QueueLimit: scope.NoQueueLimit}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+			groupBoth(t, scope.GroupConfig{Concurrency: k, QueueLimit: scope.NoQueueLimit}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 				const tasks = 40
 				var begun []int
 				running, most := 0, 0
@@ -55,7 +55,7 @@ func TestGroup_TG02_AnEndOfEveryKindMakesRoom(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+			groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 				holds := e.groupHolds(g, 3)
 				e.groupSpawner(co, g, "waits", groupGives(7))
 				yields(co, 2)
@@ -81,7 +81,7 @@ func TestGroup_TG02_AnEndOfEveryKindMakesRoom(t *testing.T) {
 }
 
 func TestGroup_TG02_NoLimit(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		holds := e.groupHolds(g, 300)
 		groupStats(t, g, 0, 300, 0, 0, 0)
 		yields(co, 1)
@@ -95,7 +95,7 @@ func TestGroup_TG02_NoLimit(t *testing.T) {
 }
 
 func TestGroup_TG02_NeverBeforeSpawnReturns(t *testing.T) {
-	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		for i := range 4 {
 			h := e.groupHold()
 			groupMust(t, co, g, h.task)
@@ -155,7 +155,7 @@ func TestGroup_TG03_PlacesToWait(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			groupBoth(t, c.config, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+			groupBoth(t, c.config, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 				holds := e.groupHolds(g, c.places)
 				running := min(c.places, c.config.Concurrency)
 				if c.config.Concurrency == 0 {

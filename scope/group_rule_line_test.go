@@ -19,9 +19,9 @@ import (
 
 // groupFull makes a group, or a set, of one task at a time, fills it, and lets spawners wait for places: those of names, in order.
 // The spawned tasks are queued until the two that hold the group end.
-func groupFull(t *testing.T, names []string, body func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, spawners []*scheduler.Coroutine)) {
+func groupFull(t *testing.T, names []string, body func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine)) {
 	t.Helper()
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		holds := e.groupHolds(g, 2)
 		var spawners []*scheduler.Coroutine
 		for _, name := range names {
@@ -38,7 +38,7 @@ func groupFull(t *testing.T, names []string, body func(t *testing.T, e *env, co 
 }
 
 // groupWoken ends the first task, after which the first spawner is woken and has not run. It returns in that instant.
-func groupWoken(t *testing.T, co *scheduler.Coroutine, g groupSpawning[int, int], hold *groupHold, first *scheduler.Coroutine) {
+func groupWoken(t *testing.T, co *scheduler.Coroutine, g groupInts, hold *groupHold, first *scheduler.Coroutine) {
 	t.Helper()
 	require.True(t, first.Suspended())
 	require.False(t, first.Queued())
@@ -62,7 +62,7 @@ func groupRuns(steps []string) (spawned, run []string) {
 }
 
 func TestGroup_TG04_SpawnersGoOnInTheOrderOfArrival(t *testing.T) {
-	groupFull(t, []string{"a", "b", "c", "d"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, _ []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b", "c", "d"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
 		holds[0].give(0)
 		yields(co, 10)
 		e.groupSaid("a: 2")
@@ -77,7 +77,7 @@ func TestGroup_TG04_SpawnersGoOnInTheOrderOfArrival(t *testing.T) {
 }
 
 func TestGroup_TG04_AsManyGoOnAsPlacesAreFree(t *testing.T) {
-	groupBoth(t, groupLimit(3, 3), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(3, 3), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		holds := e.groupHolds(g, 6)
 		for i := range 5 {
 			e.groupSpawner(co, g, fmt.Sprint("s", i), groupGives(0))
@@ -96,7 +96,7 @@ func TestGroup_TG04_AsManyGoOnAsPlacesAreFree(t *testing.T) {
 }
 
 func TestGroup_TG04_APlaceThatIsFreeIsTakenWithoutAWait(t *testing.T) {
-	groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		e.spawn(co, e.sayer("somebody else"))
 		for range 3 {
 			groupMust(t, co, g, groupGives(0))
@@ -107,7 +107,7 @@ func TestGroup_TG04_APlaceThatIsFreeIsTakenWithoutAWait(t *testing.T) {
 
 // Nobody is kept waiting while there is room, whatever makes the room.
 func TestGroup_TG04_NobodyOvertakes(t *testing.T) {
-	groupFull(t, []string{"a", "b"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		never := func(*scheduler.Coroutine) (int, error) { e.say("never"); return 0, nil }
 		_, err := g.TrySpawn(never)
 		assert.ErrorIs(t, err, scope.ErrQueueFull)
@@ -124,8 +124,30 @@ func TestGroup_TG04_NobodyOvertakes(t *testing.T) {
 	})
 }
 
+// A second place is free, and nobody else waits: who comes now is still behind the one that was woken.
+func TestGroup_GEN04_WhoWasWokenIsInFrontThoughThereIsRoom(t *testing.T) {
+	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+		holds := e.groupHolds(g, 3)
+		yields(co, 1)
+		a := e.groupSpawner(co, g, "a", groupGives(0))
+		yields(co, 1)
+		holds[0].give(0)
+		holds[1].give(0)
+		yields(co, 1)
+		require.True(t, holds[0].ended && holds[1].ended)
+		require.True(t, a.Queued(), "it is woken and has not run")
+		_, err := g.TrySpawn(groupGives(0))
+		assert.ErrorIs(t, err, scope.ErrQueueFull)
+		key, err := g.Spawn(co, groupGives(0))
+		require.NoError(t, err)
+		assert.Equal(t, 4, key)
+		e.groupSaid("a: 3")
+		groupEnd(holds)
+	})
+}
+
 func TestGroup_GEN04_TheEnderIsNoExceptionToTheLine(t *testing.T) {
-	groupFull(t, []string{"a"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		// What is told of an end, in that very step, comes behind those in line.
 		first, err := groupNext(g)()
 		require.NoError(t, err)
@@ -143,7 +165,7 @@ func TestGroup_GEN04_TheEnderIsNoExceptionToTheLine(t *testing.T) {
 }
 
 // groupNext is the future of the next task that ends.
-func groupNext(g groupSpawning[int, int]) func() (*future.Future[int], error) {
+func groupNext(g groupInts) func() (*future.Future[int], error) {
 	switch g := g.(type) {
 	case *scope.Group[int, int]:
 		return g.Race
@@ -154,7 +176,7 @@ func groupNext(g groupSpawning[int, int]) func() (*future.Future[int], error) {
 }
 
 // groupKept is 1 for a group, which keeps what has ended, and 0 for a set.
-func groupKept(g groupSpawning[int, int]) int {
+func groupKept(g groupInts) int {
 	if _, ok := g.(*scope.Group[int, int]); ok {
 		return 1
 	}
@@ -162,7 +184,7 @@ func groupKept(g groupSpawning[int, int]) int {
 }
 
 func TestGroup_GEN02_ACancelWinsOverThePlace(t *testing.T) {
-	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		groupWoken(t, co, g, holds[0], spawners[0])
 		require.NoError(t, spawners[0].Cancel(errStop))
 		// In the same step the place is b's (CANC-22).
@@ -181,7 +203,7 @@ func TestGroup_GEN02_ACancelWinsOverThePlace(t *testing.T) {
 }
 
 func TestGroup_GEN02_AllOfTheLineAreCancelledOneAfterTheOther(t *testing.T) {
-	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		groupWoken(t, co, g, holds[0], spawners[0])
 		for i, s := range spawners {
 			assert.True(t, s.Queued())
@@ -199,7 +221,7 @@ func TestGroup_GEN02_AllOfTheLineAreCancelledOneAfterTheOther(t *testing.T) {
 }
 
 func TestGroup_GEN04_WhoLeavesTheMiddleChangesNothingForTheOthers(t *testing.T) {
-	groupFull(t, []string{"a", "b", "c", "d"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b", "c", "d"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		require.NoError(t, spawners[1].Cancel(errStop))
 		yields(co, 2)
 		e.groupSaid("b: cancelled stop")
@@ -237,16 +259,16 @@ func TestGroup_GEN01_AWokenSpawnerIsNotTimedOut(t *testing.T) {
 
 func TestGroup_GEN01_CloseReachesTheWokenOne(t *testing.T) {
 	ends := map[string]struct {
-		call func(g groupSpawning[int, int]) error
+		call func(g groupInts) error
 		said string
 	}{
-		"close":   {func(g groupSpawning[int, int]) error { return g.Close() }, "closed"},
-		"cancel":  {func(g groupSpawning[int, int]) error { return g.Cancel(errStop) }, "closed stop"},
-		"dispose": {func(g groupSpawning[int, int]) error { return g.Dispose() }, "closed disposed"},
+		"close":   {func(g groupInts) error { return g.Close() }, "closed"},
+		"cancel":  {func(g groupInts) error { return g.Cancel(errStop) }, "closed stop"},
+		"dispose": {func(g groupInts) error { return g.Dispose() }, "closed disposed"},
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			groupFull(t, []string{"a", "b"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, spawners []*scheduler.Coroutine) {
+			groupFull(t, []string{"a", "b"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 				groupWoken(t, co, g, holds[0], spawners[0])
 				require.NoError(t, end.call(g))
 				yields(co, 3)
@@ -262,7 +284,7 @@ func TestGroup_GEN01_CloseReachesTheWokenOne(t *testing.T) {
 
 // A task that was given a coroutine may be cancelled alone, before it begins: its place is the next one's.
 func TestGroup_GEN05_ThePlaceOfATaskThatNeverBegins(t *testing.T) {
-	groupFull(t, []string{"a"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		before := map[*scheduler.Coroutine]bool{}
 		for _, c := range e.s.Coroutines() {
 			before[c] = true
@@ -296,7 +318,7 @@ func TestGroup_GEN05_ThePlaceOfATaskThatNeverBegins(t *testing.T) {
 }
 
 func TestGroup_CANC00_ACancelledCoroutineSpawnsNothingThatMayWait(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		spawner := e.spawn(co, func(co *scheduler.Coroutine) error {
 			require.NoError(t, co.Cancel(errStop))
 			_, err := g.Spawn(co, groupGives(0))
@@ -317,7 +339,7 @@ func TestGroup_CANC00_ACancelledCoroutineSpawnsNothingThatMayWait(t *testing.T) 
 }
 
 func TestGroup_CANC23_TheTokenOfASpawner(t *testing.T) {
-	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, _ []*scheduler.Coroutine) {
+	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
 		for _, reason := range []error{nil, errBoom} {
 			token, fired := future.New[int](co)
 			var got error
@@ -347,7 +369,7 @@ func TestGroup_CANC23_TheTokenOfASpawner(t *testing.T) {
 }
 
 func TestGroup_CANC25_APlaceWinsOverATokenThatHasFired(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		key, err := g.Spawn(co, groupGives(0), scheduler.Token(future.Completed(co, 1)), scheduler.Timeout(1))
 		require.NoError(t, err)
 		assert.Zero(t, key)
@@ -357,7 +379,7 @@ func TestGroup_CANC25_APlaceWinsOverATokenThatHasFired(t *testing.T) {
 }
 
 func TestGroup_CANC26_TheOwnCancellationIsPlain(t *testing.T) {
-	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, _ []*scheduler.Coroutine) {
+	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
 		_, token := future.New[int](co)
 		var got error
 		spawner := e.spawn(co, func(co *scheduler.Coroutine) error {
@@ -413,7 +435,7 @@ func TestGroup_TG04_TheTimeLimitOfASpawner(t *testing.T) {
 
 // What is wrong with the options is wrong whether there is a place or not: there is no task then (GEN-03).
 func TestGroup_TG04_WrongOptionsAddNothing(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		never := func(*scheduler.Coroutine) (int, error) { e.say("never"); return 0, nil }
 		_, err := g.Spawn(co, never, scheduler.Timeout(-1))
 		assert.ErrorIs(t, err, event.ErrInvalidArgument)
@@ -440,7 +462,7 @@ func TestGroup_CANC23_AGroupAsTheTokenOfAnother(t *testing.T) {
 
 // A block with a time limit bounds the wait, too (CANC-28).
 func TestGroup_CANC28_ABlockBoundsTheWaitOfASpawner(t *testing.T) {
-	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, _ []*scheduler.Coroutine) {
+	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
 		var got error
 		_ = co.WithTimeout(2*ms, func(co *scheduler.Coroutine) error {
 			_, got = g.Spawn(co, groupGives(0))
@@ -459,7 +481,7 @@ func TestGroup_CANC28_ABlockBoundsTheWaitOfASpawner(t *testing.T) {
 
 // GEN-03: who was told that there is no task must never see it run, and who was told of one does.
 func TestGroup_GEN03_WhatWasRefusedNeverRuns(t *testing.T) {
-	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		groupWoken(t, co, g, holds[0], spawners[0])
 		require.NoError(t, spawners[0].Cancel(errStop))
 		require.NoError(t, spawners[1].Cancel(errOther))
@@ -496,7 +518,7 @@ func TestGroup_DEAD10_ATaskThatSpawnsIntoItsOwnFullGroup(t *testing.T) {
 
 // With room for it, or somebody else who makes room, a task may.
 func TestGroup_TG04_TasksSpawnIntoTheirOwnGroup(t *testing.T) {
-	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		var tree func(depth int) groupFn[int]
 		tree = func(depth int) groupFn[int] {
 			return func(co *scheduler.Coroutine) (int, error) {
@@ -517,7 +539,7 @@ func TestGroup_TG04_TasksSpawnIntoTheirOwnGroup(t *testing.T) {
 }
 
 func TestGroup_TG04_TheErrorOfTheLineIsOneOfTheSpawner(t *testing.T) {
-	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int], holds []*groupHold, _ []*scheduler.Coroutine) {
+	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
 		var got, keyed error
 		e.spawn(co, func(co *scheduler.Coroutine) error { _, got = g.Spawn(co, groupGives(0)); return nil })
 		e.spawn(co, func(co *scheduler.Coroutine) error { keyed = g.SpawnKey(co, 10, groupGives(0)); return nil })

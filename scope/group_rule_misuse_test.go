@@ -30,7 +30,7 @@ func groupPanic(fn func()) func() error {
 
 // groupCalls are all calls of a group, or a set, as one may make them with co. Those that could do something are illegal
 // otherwise, too.
-func groupCalls(g groupSpawning[int, int], co *scheduler.Coroutine) map[string]func() error {
+func groupCalls(g groupInts, co *scheduler.Coroutine) map[string]func() error {
 	fn := groupGives(0)
 	calls := map[string]func() error{
 		"Spawn":           func() error { _, err := g.Spawn(co, fn); return err },
@@ -50,7 +50,7 @@ func groupCalls(g groupSpawning[int, int], co *scheduler.Coroutine) map[string]f
 			return last
 		},
 		"OnFinally": func() error {
-			return groupOnFinally(g, func(*scheduler.Coroutine, groupSpawning[int, int]) error { return nil })
+			return groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error { return nil })
 		},
 		"Results":        groupPanic(func() { g.Results() }),
 		"Errors":         groupPanic(func() { g.Errors() }),
@@ -74,7 +74,7 @@ func groupCalls(g groupSpawning[int, int], co *scheduler.Coroutine) map[string]f
 	return calls
 }
 
-func groupKind(g groupSpawning[int, int]) string {
+func groupKind(g groupInts) string {
 	if groupKept(g) == 1 {
 		return "Group"
 	}
@@ -82,7 +82,7 @@ func groupKind(g groupSpawning[int, int]) string {
 }
 
 func TestGroup_CORO30_FromAForeignGoroutine(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		holds := e.groupHolds(g, 2)
 		yields(co, 1)
 		before := g.Stats()
@@ -110,7 +110,7 @@ func TestGroup_GEN11_InAnotherRun(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			each(t, func(t *testing.T, e *env) {
 				e.mustRun(func(co *scheduler.Coroutine) error {
-					var g groupSpawning[int, int] = groupOf(t, co)
+					var g groupInts = groupOf(t, co)
 					if kind == "set" {
 						g = groupSet(t, co)
 					}
@@ -145,7 +145,7 @@ func TestGroup_CORO30_WhenTheRunIsOver(t *testing.T) {
 	for _, kind := range []string{"group", "set"} {
 		t.Run(kind, func(t *testing.T) {
 			each(t, func(t *testing.T, e *env) {
-				var g groupSpawning[int, int]
+				var g groupInts
 				var late *scheduler.Coroutine
 				e.mustRun(func(co *scheduler.Coroutine) error {
 					late = co
@@ -173,7 +173,7 @@ func TestGroup_CORO30_WhenTheRunIsOver(t *testing.T) {
 }
 
 func TestGroup_CORO30_WithAnotherCoroutine(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		other := e.spawn(co, sleeper(ms))
 		ended := e.spawn(co, func(*scheduler.Coroutine) error { return nil })
 		yields(co, 1)
@@ -200,7 +200,7 @@ func TestGroup_CORO30_WithAnotherCoroutine(t *testing.T) {
 }
 
 func TestGroup_CORO29_InCallbacks(t *testing.T) {
-	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		done := 0
 		legal := func() {
 			done++
@@ -216,7 +216,7 @@ func TestGroup_CORO29_InCallbacks(t *testing.T) {
 			assert.Equal(t, done-1, key)
 			assert.NoError(t, g.TrySpawnKey(100+done, groupGives(2)))
 			groupStats(t, g, 0, 2, g.Stats().Succeeded, 0, 0)
-			assert.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupSpawning[int, int]) error { return nil }))
+			assert.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error { return nil }))
 		}
 		e.after(ms, legal)
 		require.NoError(t, co.Delay(3*ms))
@@ -233,7 +233,7 @@ func TestGroup_CORO29_InCallbacks(t *testing.T) {
 }
 
 func TestGroup_TG01_WrongArguments(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		for _, full := range []bool{false, true} {
 			_, err := g.Spawn(co, nil)
 			isInvalid(t, err, "scope: "+groupKind(g)+".Spawn", "function")
@@ -280,7 +280,7 @@ func TestGroup_TG25_ANilScopeAsOwner(t *testing.T) {
 
 func TestGroup_CORO30_OneThatWasNotMade(t *testing.T) {
 	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
-		for _, g := range []groupSpawning[int, int]{
+		for _, g := range []groupInts{
 			(*scope.Group[int, int])(nil), &scope.Group[int, int]{}, (*scope.Set[int, int])(nil), &scope.Set[int, int]{},
 		} {
 			for name, call := range groupCalls(g, co) {
@@ -296,7 +296,7 @@ func TestGroup_CORO30_OneThatWasNotMade(t *testing.T) {
 
 // After the end, what only looks works, what would add is refused, and what ends does nothing.
 func TestGroup_GEN07_AfterDispose(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, groupGives(4))
 		groupMust(t, co, g, groupFails[int](errBoom))
 		yields(co, 4)
@@ -311,7 +311,7 @@ func TestGroup_GEN07_AfterDispose(t *testing.T) {
 			assert.Equal(t, map[int]int{0: 4}, g.Results().Map())
 			assert.Equal(t, map[int]error{1: errBoom}, g.Errors().Map())
 			called := false
-			require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupSpawning[int, int]) error { called = true; return nil }))
+			require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error { called = true; return nil }))
 			assert.True(t, called)
 		}
 		n := 0
@@ -331,7 +331,7 @@ func TestGroup_GEN07_AfterDispose(t *testing.T) {
 }
 
 func TestGroup_CORO_WhatTasksDo(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) { panic("panic-value") })
 		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) { panic(errBoom) })
 		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) { var m map[int]int; m[0] = 1; return 1, nil })
@@ -376,7 +376,7 @@ func TestGroup_TG23_ATaskThatExits(t *testing.T) {
 				returned := false
 				foreign(func() {
 					_ = e.run(func(co *scheduler.Coroutine) error {
-						var g groupSpawning[int, int] = groupOf(t, co, groupLimit(2, 1))
+						var g groupInts = groupOf(t, co, groupLimit(2, 1))
 						if kind == "set" {
 							g = groupSet(t, co, groupLimit(2, 1))
 						}

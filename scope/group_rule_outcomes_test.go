@@ -60,13 +60,13 @@ func TestGroup_TG20_TG21_EachOnceInTheOrderOfCompletion(t *testing.T) {
 }
 
 func TestGroup_TG20_TheEndOfALoop(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		require.NoError(t, g.Close())
 		for range groupOutcomes(g, co) {
 			assert.Fail(t, "it is empty")
 		}
 	})
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		// Woken by the close, with nothing to come.
 		e.after(2*ms, func() { assert.NoError(t, g.Close()) })
 		n := 0
@@ -76,7 +76,7 @@ func TestGroup_TG20_TheEndOfALoop(t *testing.T) {
 		assert.Zero(t, n)
 		assert.True(t, g.IsClosed())
 	})
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		e.groupHolds(g, 2)
 		e.after(2*ms, func() { assert.NoError(t, g.Cancel(errStop)) })
 		var keys []int
@@ -89,7 +89,7 @@ func TestGroup_TG20_TheEndOfALoop(t *testing.T) {
 	})
 }
 
-func groupOutcomes(g groupSpawning[int, int], co *scheduler.Coroutine, opts ...scheduler.WaitOption) func(yield func(groupOutcome, error) bool) {
+func groupOutcomes(g groupInts, co *scheduler.Coroutine, opts ...scheduler.WaitOption) func(yield func(groupOutcome, error) bool) {
 	switch g := g.(type) {
 	case *scope.Group[int, int]:
 		return g.Outcomes(co, opts...)
@@ -148,7 +148,7 @@ func TestGroup_TG20_ALoopThatBreaksDealsWithWhatItHadAlone(t *testing.T) {
 }
 
 func TestGroup_TG20_TheErrorOfTheWaitComesLast(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		token, fired := future.New[int](co)
 		collect := func(co *scheduler.Coroutine, opts ...scheduler.WaitOption) (keys []int, last error) {
 			for o, err := range groupOutcomes(g, co, opts...) {
@@ -199,7 +199,7 @@ func TestGroup_TG20_TheErrorOfTheWaitComesLast(t *testing.T) {
 
 // CANC-00: a cancelled coroutine gets nothing, though there is something.
 func TestGroup_CANC00_ALoopOfACancelledCoroutine(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		for i := range 3 {
 			groupMust(t, co, g, groupGives(i))
 		}
@@ -230,7 +230,7 @@ func TestGroup_CANC00_ALoopOfACancelledCoroutine(t *testing.T) {
 }
 
 func TestGroup_TG20_TheBodyUsesTheGroup(t *testing.T) {
-	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, groupGives(0))
 		var values []int
 		for o, err := range groupOutcomes(g, co) {
@@ -249,7 +249,7 @@ func TestGroup_TG20_TheBodyUsesTheGroup(t *testing.T) {
 }
 
 func TestGroup_TG20_TheBodyPanicsOrLeaves(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		for i := range 3 {
 			groupMust(t, co, g, groupGives(i))
 		}
@@ -274,7 +274,7 @@ func TestGroup_TG20_TheBodyPanicsOrLeaves(t *testing.T) {
 
 // With more outcomes than may be had in a row, the others have their turn (REACT-20).
 func TestGroup_REACT20_ALoopOverManyLetsOthersRun(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		for range 1000 {
 			groupMust(t, co, g, groupGives(0))
 		}
@@ -296,7 +296,7 @@ func TestGroup_REACT20_ALoopOverManyLetsOthersRun(t *testing.T) {
 func TestGroup_DEAD10_ATaskThatLoopsOverItsOwnGroup(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
 		err := e.run(func(co *scheduler.Coroutine) error {
-			for _, g := range []groupSpawning[int, int]{groupOf(t, co), groupSet(t, co)} {
+			for _, g := range []groupInts{groupOf(t, co), groupSet(t, co)} {
 				groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 					for o, err := range groupOutcomes(g, co) {
 						if err != nil {

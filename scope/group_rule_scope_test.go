@@ -123,7 +123,7 @@ func TestGroup_TG25_TheEndOfTheScopeIsTheEndOfTheGroup(t *testing.T) {
 						if nested {
 							sc = scope.Inherit(around)
 						}
-						var g groupSpawning[int, int] = groupOf(t, sc, groupLimit(2, 1))
+						var g groupInts = groupOf(t, sc, groupLimit(2, 1))
 						if kind == "set" {
 							g = groupSet(t, sc, groupLimit(2, 1))
 						}
@@ -173,8 +173,39 @@ func TestGroup_TG25_TheEndOfTheScopeIsTheEndOfTheGroup(t *testing.T) {
 	}
 }
 
+// A group whose scope takes no more is closed. Who waits for a place in it will never get one, and is told.
+func TestGroup_TG06_WhoIsInLineWhenTheScopeIsSealed(t *testing.T) {
+	for name, end := range map[string]func(s *scope.Scope) error{
+		"dispose safely":        (*scope.Scope).DisposeSafely,
+		"close":                 (*scope.Scope).Close,
+		"dispose after timeout": func(s *scope.Scope) error { return s.DisposeAfterTimeout(hour) },
+		"cancel":                func(s *scope.Scope) error { return s.Cancel(errStop) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+				sc := scope.New(co)
+				g := groupOf(t, sc, groupLimit(1, 1))
+				holds := e.groupHolds(g, 2)
+				e.groupSpawner(co, g, "spawner", groupGives(0))
+				yields(co, 2)
+				require.NoError(t, end(sc))
+				require.True(t, g.IsClosed())
+				yields(co, 3)
+				assert.False(t, holds[0].ended)
+				assert.Zero(t, g.Stats().SpawnersWaiting)
+				steps := e.said()
+				if assert.Len(t, steps, 1, "it is told at once, not when a task ends") {
+					assert.Contains(t, steps[0], "closed")
+				}
+				require.NoError(t, g.Cancel(nil))
+				require.NoError(t, g.AwaitCompletion(co))
+			})
+		})
+	}
+}
+
 func TestGroup_TG25_TheTimeLimitOfTheScope(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, _ groupSpawning[int, int]) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, _ groupInts) {
 		sc := scope.New(co)
 		g := groupOf(t, sc, groupLimit(2, 2))
 		holds := e.groupHolds(g, 4)
@@ -233,7 +264,7 @@ func TestGroup_SCOPE33_TheScopeIsKeptByTheGroup(t *testing.T) {
 	onLibuv(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			for _, set := range []bool{false, true} {
-				dropped := func() groupSpawning[int, int] {
+				dropped := func() groupInts {
 					if set {
 						return groupSet(t, scope.New(co).AsNotSafely())
 					}
@@ -362,7 +393,7 @@ func TestGroup_CANC18_AShutdownEndsItAll(t *testing.T) {
 	for _, kind := range []string{"group", "set"} {
 		t.Run(kind, func(t *testing.T) {
 			each(t, func(t *testing.T, e *env) {
-				var g groupSpawning[int, int]
+				var g groupInts
 				finally := 0
 				var holds []*groupHold
 				err := e.run(func(co *scheduler.Coroutine) error {
@@ -370,7 +401,7 @@ func TestGroup_CANC18_AShutdownEndsItAll(t *testing.T) {
 					if kind == "set" {
 						g = groupSet(t, co, groupLimit(1, 1))
 					}
-					require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupSpawning[int, int]) error {
+					require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error {
 						finally++
 						assert.True(t, g.IsFinished())
 						return nil

@@ -13,7 +13,7 @@ import (
 
 func TestGroup_TG02_TenThousandTasksFiftyAtATime(t *testing.T) {
 	const tasks, limit = 10_000, 50
-	groupBoth(t, groupLimit(limit, 0), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(limit, 0), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		running, most, next := 0, 0, 0
 		for i := range tasks {
 			key, err := g.Spawn(co, func(co *scheduler.Coroutine) (int, error) {
@@ -57,7 +57,7 @@ func TestGroup_TG02_TenThousandTasksFiftyAtATime(t *testing.T) {
 // A thousand wait for places. Some leave: before they were woken, and after. The others go on in their order.
 func TestGroup_GEN04_AThousandSpawnersInLine(t *testing.T) {
 	const spawners = 1000
-	groupBoth(t, groupLimit(3, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(3, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		rnd := rand.New(rand.NewPCG(5, 7))
 		holds := e.groupHolds(g, 5)
 		all := make([]*scheduler.Coroutine, spawners)
@@ -122,7 +122,7 @@ func TestGroup_GEN04_AThousandSpawnersInLine(t *testing.T) {
 
 // All kinds of ends at once, from everywhere; nobody is left waiting.
 func TestGroup_GEN06_AStormOfEverything(t *testing.T) {
-	groupBoth(t, groupLimit(4, 3), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupSpawning[int, int]) {
+	groupBoth(t, groupLimit(4, 3), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		rnd := rand.New(rand.NewPCG(1, 2))
 		added, ended := 0, 0
 		var work groupFn[int]

@@ -35,7 +35,8 @@ func newModelToken() *modelToken {
 // modelOp is a step in the life of a coroutine: what, and how in detail.
 type modelOp struct {
 	what, how int
-	then      []modelOp // of a coroutine that it spawns
+	then      []modelOp   // of a coroutine that it spawns
+	at        *modelScope // what it waits for; nil: some
 }
 
 const (
@@ -199,11 +200,11 @@ func (m *model) do(c *modelCo, co *scheduler.Coroutine, op modelOp) {
 		}
 		m.spawn(in, co, op.then, op.how%5 == 0, op.how%3 == 0)
 	case opAwaitCompletion, opAwaitScope:
-		m.awaitCompletion(w, op.what, op.how)
+		m.awaitCompletion(w, op)
 	case opAwaitFirst:
 		m.awaitFirst(w, op.how)
 	case opAwaitAfter:
-		m.awaitAfter(w, op.how)
+		m.awaitAfter(w, op)
 	case opAwaitCoroutine:
 		m.awaitCoroutine(w, op.how)
 	case opEnd:
@@ -364,11 +365,14 @@ func modelNil(err error) bool { return err == nil }
 
 func modelUsage(err error) bool { return errors.Is(err, event.ErrUsage) }
 
-func (m *model) awaitCompletion(w *modelWait, what, how int) {
+func (m *model) awaitCompletion(w *modelWait, op modelOp) {
 	co := w.co.co
-	sc := m.scopeAt(how / 12)
+	sc := op.at
+	if sc == nil {
+		sc = m.scopeAt(op.how / 12)
+	}
 	w.kind, w.scopes = modelCompletion, []*modelScope{sc}
-	opts := m.options(w, how)
+	opts := m.options(w, op.how)
 	m.suspend(w, func() (bool, func(error) bool) {
 		switch {
 		case w.co.in.within(sc):
@@ -379,7 +383,7 @@ func (m *model) awaitCompletion(w *modelWait, what, how int) {
 		m.lie(w)
 		return false, nil
 	}, func() (err error) {
-		if what == opAwaitScope {
+		if op.what == opAwaitScope {
 			_, err = co.Await(sc.s, opts...)
 			return err
 		}
@@ -446,12 +450,15 @@ func (m *model) awaitCoroutine(w *modelWait, how int) {
 	})
 }
 
-func (m *model) awaitAfter(w *modelWait, how int) {
+func (m *model) awaitAfter(w *modelWait, op modelOp) {
 	co := w.co.co
-	sc := m.scopeAt(how / 48)
+	sc := op.at
+	if sc == nil {
+		sc = m.scopeAt(op.how / 48)
+	}
 	w.kind, w.scopes = modelAfter, []*modelScope{sc}
-	opts := m.options(w, how)
-	kind := how / 12 % 4
+	opts := m.options(w, op.how)
+	kind := op.how / 12 % 4
 	var onError func(err error, s *scope.Scope) error
 	if kind > 0 {
 		onError = func(err error, s *scope.Scope) error {

@@ -61,7 +61,7 @@ func (m *model) ok(err error) {
 func (m *model) step() {
 	actions := []func(){
 		m.newScope, m.newScope, m.flag,
-		m.spawnAny, m.spawnAny, m.spawnAny, m.spawnAny,
+		m.spawnAny, m.spawnAny, m.spawnAny, m.spawnFailing, m.spawnFailing, m.spawnWaiter, m.spawnWaiter,
 		m.setHandler, m.scopeFinally, m.coFinally,
 		m.cancelAny, m.endSome, m.endSome,
 		m.unpark, m.unpark, m.fire,
@@ -136,6 +136,19 @@ func (m *model) spawnAny() {
 	in := m.someScope()
 	kind := m.choose("kind", 20)
 	m.spawn(in, m.main, m.script(1), kind < 2, kind%4 == 3)
+}
+
+// spawnFailing spawns one that lives for a while and fails.
+func (m *model) spawnFailing() {
+	script := []modelOp{{what: m.choose("op", opProtect)}, {what: opFail + m.choose("fail", 2)}}
+	m.spawn(m.someScope(), m.main, script, false, m.choose("stub", 2) == 1)
+}
+
+// spawnWaiter spawns one, outside of a scope, that waits for it.
+func (m *model) spawnWaiter() {
+	what := []int{opAwaitCompletion, opAwaitScope, opAwaitAfter, opAwaitAfter}[m.choose("op", 4)]
+	op := modelOp{what: what, how: m.choose("how", 1<<12), at: m.someScope()}
+	m.spawn(m.scopes[0], m.main, []modelOp{op}, false, false)
 }
 
 func (m *model) setHandler() {

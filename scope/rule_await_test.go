@@ -121,12 +121,13 @@ func TestScope_SCOPE09_ReturnsWhenTheLastBecomesAZombie(t *testing.T) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			deep := scope.New(scope.New(s))
-			zombie := e.spawn(deep, sleeper(20*ms))
+			zombie := e.spawn(deep, sleeper(hour))
 			waiter := e.spawn(co, func(co *scheduler.Coroutine) error { return s.AwaitCompletion(co) })
 			require.NoError(t, co.Yield())
 			require.NoError(t, deep.Cancel(errStop))
 			_, err := co.Await(waiter)
 			assert.False(t, zombie.Completed())
+			require.NoError(t, deep.Dispose())
 			return err
 		})
 	})
@@ -397,15 +398,18 @@ func (e *env) cancelledWith(co *scheduler.Coroutine, failures ...error) *scope.S
 func TestScope_SCOPE15_WithoutAHandlerTheFirstFailureEndsTheWait(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
-			s := e.cancelledWith(co, nil, errBoom, nil, nil)
+			s, g := scope.New(co), e.gate()
+			e.spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return errBoom })
+			e.spawn(s, waiter(g))
+			require.NoError(t, co.Yield())
+			require.NoError(t, s.Cancel(errStop))
 			require.NoError(t, s.OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.say("OnError"); return nil }))
 			err := s.AwaitAfterCancellation(co, nil)
 			assert.ErrorIs(t, err, errBoom)
 			assert.False(t, event.IsCancellation(err))
-			_, zombies, total := s.Scope().Counts()
-			assert.Positive(t, zombies, "others run on")
-			assert.Equal(t, zombies, total)
+			counts(t, s, 0, 1, 1) // the other one runs on
 			assert.Empty(t, e.said(), "it went to the waiter only")
+			g.open(nil, nil)
 			return s.AwaitAfterCancellation(co, nil)
 		})
 	})
@@ -511,13 +515,16 @@ func TestScope_SCOPE15_ItWaitsNoMoreAfterwards(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			// A failure that comes when the waiter has left goes to the handlers again.
-			s := e.cancelledWith(co, nil, nil, nil, nil, errBoom)
+			s, g := scope.New(co), e.gate()
+			e.spawn(s, func(co *scheduler.Coroutine) error { _, _ = co.Await(g); return errBoom })
+			require.NoError(t, co.Yield())
+			require.NoError(t, s.Cancel(nil))
 			require.NoError(t, s.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error { e.say(err.Error()); return nil }))
-			isTimeout(t, s.AwaitAfterCancellation(co, nil, scheduler.Timeout(ms/2)))
+			isTimeout(t, s.AwaitAfterCancellation(co, nil, scheduler.Timeout(ms)))
 			require.NoError(t, s.AwaitCompletion(co))
-			for !s.IsClosed() {
-				require.NoError(t, co.Delay(ms))
-			}
+			g.open(nil, nil)
+			require.NoError(t, co.Yield())
+			assert.True(t, s.IsClosed())
 			assert.Equal(t, []string{"boom"}, e.said())
 			return nil
 		})
@@ -608,6 +615,32 @@ func TestScope_SCOPE27_FinishedIsWhatTheTreeSays(t *testing.T) {
 				check()
 			}
 			return scopes[0].Dispose()
+		})
+	})
+}
+
+func TestScope_SCOPE15_TheLimitIsForAllOfTheWait(t *testing.T) {
+	simulated(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			s := e.cancelledWith(co, errBoom, errOther, nil, nil, nil, nil)
+			start := co.Scheduler().Reactor().Now()
+			err := s.AwaitAfterCancellation(co, func(err error, _ *scope.Scope) error { e.say(err.Error()); return nil }, scheduler.Timeout(4*ms))
+			isTimeout(t, err)
+			var over *event.TimeoutError
+			if assert.ErrorAs(t, err, &over) {
+				assert.Equal(t, 4*ms, over.Limit)
+			}
+			assert.Equal(t, 4*ms, co.Scheduler().Reactor().Now().Sub(start))
+			assert.Equal(t, []string{"boom", "other"}, e.said())
+
+			// It is over while the handler runs: what is left to wait for has no time.
+			s = e.cancelledWith(co, errBoom, nil, nil, nil, nil, nil)
+			start = co.Scheduler().Reactor().Now()
+			isTimeout(t, s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { return co.Delay(2 * ms) }, scheduler.Timeout(2*ms)))
+			assert.Less(t, co.Scheduler().Reactor().Now().Sub(start), 5*ms)
+			// So is the scope: nothing is left to wait for.
+			s = e.cancelledWith(co, errBoom)
+			return s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { return co.Delay(4 * ms) }, scheduler.Timeout(2*ms))
 		})
 	})
 }

@@ -3,6 +3,7 @@ package scope_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -357,7 +358,8 @@ func TestScope_SCOPE29_TheWatchdogNamesAZombieThatNeverSuspends(t *testing.T) {
 	onLibuv(t, func(t *testing.T, e *env) {
 		told := make(chan record, 100)
 		logger := newRecorder(func(r record) {
-			if r.message != "a coroutine became a zombie" && r.message != "a zombie has ended" {
+			// A slow machine may have it tell of others.
+			if strings.Contains(r.message, "not come back") && r.attrs["coroutine"] == "stuck" {
 				select {
 				case told <- r:
 				default:
@@ -369,10 +371,9 @@ func TestScope_SCOPE29_TheWatchdogNamesAZombieThatNeverSuspends(t *testing.T) {
 			s := scope.New(co)
 			e.spawn(s, func(co *scheduler.Coroutine) error {
 				require.NoError(t, co.Yield())
-				for i := range 2 { // it does not come back until it has been told of twice
+				for range 2 { // it does not come back until it has been told of twice
 					select {
 					case r := <-told:
-						assert.Equal(t, "stuck", r.attrs["coroutine"], "record %d", i)
 						assert.Contains(t, r.attrs["stacks"], "TheWatchdogNamesAZombie")
 						assert.Equal(t, "run of zombies", r.attrs["run"])
 					case <-time.After(patience):
