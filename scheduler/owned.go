@@ -11,6 +11,13 @@ type Belonging interface {
 	ScopeDone() error
 }
 
+// Sealable is a Belonging that wants to know when its scope takes no more coroutines though nothing is cancelled.
+type Sealable interface {
+	Belonging
+	// ScopeSealed is called when the scope is disposed safely, or with a time limit.
+	ScopeSealed()
+}
+
 // Owned is the place of a thing in its scope: embed one. It allocates nothing. The zero value is ready; do not copy it. The
 // loop only.
 type Owned struct {

@@ -52,7 +52,7 @@ func (sc *Scope) Seal() error {
 	sc.seal()
 	var e ending
 	for c := range sc.each {
-		e.steps = append(e.steps, step{leaving, c, nil})
+		e.steps = append(e.steps, step{telling, c, nil}, step{leaving, c, nil})
 	}
 	e.run()
 	return nil
@@ -111,6 +111,7 @@ type action uint8
 
 const (
 	releasing  action = iota // what the scope owns is closed
+	telling                  // what it owns is told that it is sealed
 	cancelling               // the coroutine is
 	sparing                  // it becomes a zombie
 	leaving                  // the scope leaves, if nothing is left in it
@@ -140,6 +141,8 @@ func (e *ending) begin(sc *Scope) {
 	if e.how != safely {
 		sc.reason = cmp.Or(sc.reason, e.reason)
 		e.steps = append(e.steps, step{releasing, sc, nil})
+	} else {
+		e.steps = append(e.steps, step{telling, sc, nil})
 	}
 	for c := sc.children.first; c != nil; c = c.next {
 		if !c.cleanup {
@@ -185,6 +188,8 @@ func (e *ending) run() {
 		switch st.do {
 		case releasing:
 			st.scope.release()
+		case telling:
+			st.scope.tellSealed()
 		case cancelling:
 			st.co.cancel(e.reason)
 		case sparing:
@@ -211,6 +216,14 @@ func (sc *Scope) leave() {
 	defer sc.tellDrained()
 	defer sc.release()
 	sc.complete()
+}
+
+func (sc *Scope) tellSealed() {
+	for _, o := range sc.things() {
+		if t, ok := o.thing.(Sealable); ok && o.scope == sc {
+			sc.s.call(func() error { t.ScopeSealed(); return nil })
+		}
+	}
 }
 
 func (sc *Scope) tellDrained() {

@@ -180,7 +180,7 @@ func leftIn(sc *scheduler.Scope) *scheduler.Coroutine {
 // belonging is a group as a thing of the scope of its tasks.
 type belonging core
 
-var _ scheduler.Belonging = (*belonging)(nil)
+var _ scheduler.Sealable = (*belonging)(nil)
 
 // ScopeClosed is called when the scope is cancelled, with what is around it or alone.
 func (o *belonging) ScopeClosed(reason error) {
@@ -188,6 +188,9 @@ func (o *belonging) ScopeClosed(reason error) {
 	c.shut(reason)
 	c.announce()
 }
+
+// ScopeSealed is called when the scope is disposed safely, or with a time limit: what runs goes on, and nothing else can start.
+func (o *belonging) ScopeSealed() { (*core)(o).sealed(scheduler.ErrScopeEnded) }
 
 // ScopeDone returns nothing: failures wait for the scope around, see surfacing.
 func (*belonging) ScopeDone() error { return nil }

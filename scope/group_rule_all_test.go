@@ -1,6 +1,7 @@
 package scope_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -188,6 +189,41 @@ func TestGroup_GEN10_SubscribersOfAllUseTheGroup(t *testing.T) {
 	})
 }
 
+// Who was promised a place is waited for, and nobody is left waiting when it leaves: neither who awaits all, nor a success, nor the
+// end. What happens in between is a microtask that the last task leaves.
+func TestGroup_GEN05_TheLastWhoWasPromisedAPlaceLeaves(t *testing.T) {
+	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+		g := groupOf(t, co, groupLimit(1, 1))
+		hold := e.groupHolds(g, 1)[0]
+		var spawner *scheduler.Coroutine
+		all, any := g.All(), groupFirst(t, g.Any)
+		between := false
+		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) {
+			return 0, errors.Join(errBoom, e.s.Microtask(func() error {
+				between = true
+				groupStats(t, g, 0, 0, 0, 2, 1)
+				assert.False(t, all.Completed())
+				assert.False(t, any.Completed())
+				assert.NoError(t, spawner.Cancel(errStop))
+				assert.True(t, g.IsFinished())
+				assert.True(t, all.Completed())
+				assert.True(t, any.Completed())
+				return nil
+			}))
+		})
+		spawner = e.groupSpawner(co, g, "spawner", groupGives(0))
+		yields(co, 1)
+		hold.fail(errOther)
+		yields(co, 4)
+		require.True(t, between)
+		e.groupSaid("spawner: cancelled stop")
+		_, err := all.Await(co)
+		groupComposite(t, err, errOther, errBoom)
+		_, err = any.Await(co)
+		groupComposite(t, err, errOther, errBoom)
+	})
+}
+
 // A subscriber that panics ends the run; the others are told.
 func TestGroup_GEN10_ASubscriberPanics(t *testing.T) {
 	each(t, func(t *testing.T, e *env) {
@@ -200,7 +236,12 @@ func TestGroup_GEN10_ASubscriberPanics(t *testing.T) {
 					panic(errBoom)
 				})
 				require.NoError(t, err)
-				_, err = groupFirst(t, g.Race).AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) { e.say(fmt.Sprint("race ", i)) })
+				_, err = groupFirst(t, g.Race).AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) {
+					e.say(fmt.Sprint("race ", i))
+					if i == 0 {
+						panic(errOther)
+					}
+				})
 				require.NoError(t, err)
 			}
 			require.NoError(t, g.OnFinally(func(*scheduler.Coroutine, *scope.Group[int, int]) error { e.say("finally"); return nil }))

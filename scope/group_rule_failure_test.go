@@ -109,6 +109,41 @@ func TestGroup_TG22_GEN08_WhatNobodyTookSurfacesOnceInTheOrderOfTheSpawns(t *tes
 	})
 }
 
+func TestGroup_GEN08_WhatIsLeftWhenSomeWereTaken(t *testing.T) {
+	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+		for _, kind := range []string{"group", "set"} {
+			for taken := 1; taken <= 3; taken++ {
+				sc, failures := e.groupScope(co)
+				var g groupInts = groupOf(t, sc)
+				if kind == "set" {
+					g = groupSet(t, sc)
+				}
+				errs := []error{errBoom, errOther, errStop}
+				for _, err := range errs {
+					groupMust(t, co, g, groupFails[int](err))
+				}
+				require.NoError(t, g.Close())
+				require.NoError(t, g.AwaitCompletion(co))
+				n := 0
+				for range groupOutcomes(g, co) {
+					if n++; n == taken {
+						break
+					}
+				}
+				assert.Equal(t, 3-n, g.Stats().Unhandled)
+				require.NoError(t, sc.Dispose())
+				yields(co, 3)
+				if n == 3 {
+					assert.Empty(t, *failures)
+				} else if assert.Len(t, *failures, 1) {
+					groupComposite(t, (*failures)[0], errs[n:]...)
+				}
+				runtime.KeepAlive(g)
+			}
+		}
+	})
+}
+
 // groupTimes counts how often text is in the message of err.
 func groupTimes(err error, text string) int { return strings.Count(err.Error(), text) }
 

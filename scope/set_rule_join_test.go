@@ -435,6 +435,37 @@ func TestSet_GEN02_CANC22_ALoopIsCancelledBeforeItRuns(t *testing.T) {
 	}
 }
 
+// As long as a loop may leave the success that was set aside for it, not all is lost for who wants one.
+func TestSet_GEN05_JoinAnyWaitsForWhatALoopMayLeave(t *testing.T) {
+	for _, leaves := range []bool{true, false} {
+		groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+			s := groupSet(t, co)
+			holds := e.groupHolds(s, 2)
+			yields(co, 1)
+			loop := e.groupLoop(co, s, "a")
+			yields(co, 1)
+			holds[0].give(7)
+			holds[1].fail(errBoom)
+			yields(co, 1)
+			require.True(t, holds[0].ended && holds[1].ended)
+			require.True(t, loop.Queued(), "it is woken for the first")
+			any := groupFirst(t, s.JoinAny)
+			assert.False(t, any.Completed())
+			if leaves {
+				require.NoError(t, loop.Cancel(nil))
+				assert.Equal(t, 7, groupAwait(t, co, any))
+				assert.Equal(t, 1, s.Count())
+				s.SuppressErrors()
+				return
+			}
+			_, err := any.Await(co)
+			groupComposite(t, err, errBoom)
+			e.groupSaid("a: 7")
+			assert.Zero(t, s.Count())
+		})
+	}
+}
+
 func TestSet_GEN05_WhatAFailureWasSetAsideForIsUnhandledAgain(t *testing.T) {
 	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
 		sc, failures := e.groupScope(co)
