@@ -62,11 +62,8 @@ func (c *collector) listen(e *entry) error {
 	if f, ok := e.item.(typed); ok && f.inner() != nil {
 		return c.listenToFuture(e, f.inner())
 	}
-	base := e.item.AsEvent()
-	if base == nil {
-		return &event.UsageError{Call: c.call, Problem: "an event is not made", Fix: "get it from the constructor of its type"}
-	}
-	if err := c.refuse(e.item, base); err != nil {
+	base, err := c.co.Reachable(c.call, e.item)
+	if err != nil {
 		return err
 	}
 	if _, over, _ := base.Outcome(); base == c.token && !over {
@@ -91,18 +88,6 @@ func (c *collector) listenToFuture(e *entry, f *core) error {
 	}
 	if c.token == nil || f.base() != c.token {
 		f.add(&e.node, e, true)
-	}
-	return nil
-}
-
-// refuse says why the coroutine cannot wait for an event: it is the coroutine itself, or belongs to another run (GEN-11).
-func (c *collector) refuse(item event.Event, base *event.Base) error {
-	s := c.co.Scheduler()
-	if loop := base.LiveCount(); loop != nil && loop != s.Reactor().Count() {
-		return &event.UsageError{Call: c.call, Problem: base.Info() + " lives on another loop than " + s.Name(), Fix: "await it in a run there"}
-	}
-	if r, ok := item.(scheduler.Refusing); ok {
-		return r.RefuseWait(c.call, c.co)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func combine[K comparable, T any](call string, co *scheduler.Coroutine, in Input
 	if in.each == nil {
 		return c, nilArgument(call, "input", "make it with Of, Events, or one of their kin")
 	}
-	c.token = scheduler.TokenOf(opts)
+	c.token = scheduler.TokenOf(co, opts)
 	defer c.detach() // also when the sequence panics
 	c.opts = opts
 	if limit := scheduler.TimeoutOf(opts); in.lazy && limit > 0 {

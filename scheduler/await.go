@@ -39,8 +39,8 @@ func (co *Coroutine) await(call string, ev event.Event, opts []WaitOption) (done
 	if err := CheckOptions(call, opts); err != nil {
 		return true, nil, err
 	}
-	base := ev.AsEvent()
-	if err := co.reachable(call, ev, base); err != nil {
+	base, err := co.Reachable(call, ev)
+	if err != nil {
 		return true, nil, err
 	}
 	if done, result, err := settled(call, ev, base); done {
@@ -88,10 +88,11 @@ func (co *Coroutine) awaitFirst(evs []event.Event, opts []WaitOption) (done bool
 		if ev == nil {
 			return true, -1, nil, invalid(call, "event", nil, "pass only events")
 		}
-		if err := co.reachable(call, ev, ev.AsEvent()); err != nil {
+		base, err := co.Reachable(call, ev)
+		if err != nil {
 			return true, -1, nil, err
 		}
-		if done, result, err := settled(call, ev, ev.AsEvent()); done {
+		if done, result, err := settled(call, ev, base); done {
 			co.Lucky()
 			return true, i, result, err
 		}
@@ -123,19 +124,23 @@ func settled(call string, ev event.Event, base *event.Base) (done bool, result a
 	return false, nil, nil
 }
 
-// reachable refuses what co cannot wait for: itself, and what belongs to other runs (GEN-11).
-func (co *Coroutine) reachable(call string, ev event.Event, base *event.Base) error {
+// Reachable returns the event that ev leads to, unless co cannot wait for it: itself, and what belongs to other runs (GEN-11),
+// which nothing is asked of. It is for packages that build waits of their own.
+func (co *Coroutine) Reachable(call string, ev event.Event) (*event.Base, error) {
+	if r, ok := ev.(Refusing); ok {
+		if err := r.RefuseWait(call, co); err != nil {
+			return nil, err
+		}
+	}
+	base := ev.AsEvent()
 	if base == nil {
-		return usage(call, "the event is not made", "get it from the constructor of its type")
+		return nil, usage(call, "the event is not made", "get it from the constructor of its type")
 	}
 	if loop := base.LiveCount(); loop != nil && loop != co.scope.s.reactor.Count() {
-		return usage(call, base.Info()+" lives on another loop than "+co.scope.s.name,
+		return nil, usage(call, base.Info()+" lives on another loop than "+co.scope.s.name,
 			"await it in a run there, and send what it says with External or a remote future")
 	}
-	if r, ok := ev.(Refusing); ok {
-		return r.RefuseWait(call, co)
-	}
-	return nil
+	return base, nil
 }
 
 // Refusing is an event that not every coroutine may wait for.

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/uvasync/uvasync/event"
@@ -11,7 +12,6 @@ type WaitOption struct {
 	limited bool
 	limit   time.Duration
 	token   event.Event
-	base    *event.Base
 }
 
 // Timeout ends a wait after d with an error that matches ErrTimeout and [context.DeadlineExceeded]. The wait answers a d
@@ -22,10 +22,7 @@ func Timeout(d time.Duration) WaitOption { return WaitOption{limited: true, limi
 // delivered, if any (CANC-23). What was waited for goes on. A wait that needs not suspend does not look at the token
 // (CANC-25); one that has fired before ends the wait at once (CANC-24).
 func Token(ev event.Event) WaitOption {
-	if ev == nil {
-		return WaitOption{}
-	}
-	return WaitOption{token: ev, base: ev.AsEvent()}
+	return WaitOption{token: ev}
 }
 
 // CheckOptions returns an *event.InvalidArgumentError that names the call when an option is illegal. Park checks too; a
@@ -36,18 +33,34 @@ func CheckOptions(call string, opts []WaitOption) error {
 		switch {
 		case o.limited && o.limit <= 0:
 			return invalid(call, "timeout", o.limit, "it must be positive")
-		case !o.limited && o.base == nil:
+		case !o.limited && unmade(o.token):
 			return invalid(call, "token", nil, "pass the event that ends the wait")
 		}
 	}
 	return nil
 }
 
-// TokenOf returns the event of the token among the options, or nil.
-func TokenOf(opts []WaitOption) *event.Base {
+// unmade reports whether there is no event. One that refuses some coroutines is asked when it is known who waits.
+func unmade(ev event.Event) bool {
+	if ev == nil {
+		return true
+	}
+	if _, refusing := ev.(Refusing); refusing {
+		v := reflect.ValueOf(ev)
+		return v.Kind() == reflect.Pointer && v.IsNil()
+	}
+	return ev.AsEvent() == nil
+}
+
+// TokenOf returns the event of the token among the options; nil when there is none that co can wait for.
+func TokenOf(co *Coroutine, opts []WaitOption) *event.Base {
 	for i := range opts {
-		if opts[i].base != nil {
-			return opts[i].base
+		if o := &opts[i]; o.token != nil {
+			base, err := co.Reachable("", o.token)
+			if err != nil {
+				return nil
+			}
+			return base
 		}
 	}
 	return nil

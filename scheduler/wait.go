@@ -85,15 +85,18 @@ func (w *wait) bound(opts []WaitOption, target *event.Base) error {
 			if err := w.arm(o.limit, false); err != nil {
 				return err
 			}
-		case o.base == target: // AWAIT-04
 		default:
-			if err := w.fiber.co.reachable(w.call, o.token, o.base); err != nil {
+			base, err := w.fiber.co.Reachable(w.call, o.token)
+			if err != nil {
 				return err
 			}
-			if done, _, err := settled(w.call, o.token, o.base); done { // CANC-24
+			if base == target { // AWAIT-04
+				continue
+			}
+			if done, _, err := settled(w.call, o.token, base); done { // CANC-24
 				return &event.CancelledError{Reason: err, Token: true}
 			}
-			if err := w.subscribe(o.token, o.base, -1, true); err != nil {
+			if err := w.subscribe(o.token, base, -1, true); err != nil {
 				return err
 			}
 		}

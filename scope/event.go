@@ -33,6 +33,9 @@ func (s *Scope) Info() string {
 
 // RefuseWait is what the waits of coroutines ask: one of the scope, or of those below, cannot wait for it (SCOPE-12).
 func (s *Scope) RefuseWait(call string, co *scheduler.Coroutine) error {
+	if s == nil || s.st == nil {
+		return s.check(call)
+	}
 	return s.st.inner.RefuseWait(call, co)
 }
 

@@ -44,7 +44,7 @@ type Group[K comparable, T any] struct {
 	engine *engine[K, T]
 }
 
-var _ event.Event = (*Group[int, int])(nil)
+var _ scheduler.Refusing = (*Group[int, int])(nil)
 
 // NewGroup makes a group whose tasks have the keys 0, 1, 2... in the order in which they were spawned (TG-01). It belongs to
 // the scope of owner, in a scope of its own below that, which has its safe flag (TG-25). A [Scope] is kept alive by it

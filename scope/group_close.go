@@ -59,10 +59,8 @@ func (e *engine[K, T]) awaitEnd(call string, co *scheduler.Coroutine, opts []sch
 	if !e.isClosed() {
 		return &event.UsageError{Call: call, Problem: "the " + e.kind.String() + " is open, so that there is no end", Fix: "Close it first"}
 	}
-	for sc := co.Scope(); sc != nil; sc = sc.Parent() {
-		if sc == e.inside {
-			return &event.UsageError{Call: call, Problem: "it was called by one of the tasks, or by what one has started", Fix: "wait outside of them"}
-		}
+	if err := e.refuseWait(call, co); err != nil {
+		return err
 	}
 	if e.over {
 		co.Lucky()

@@ -1,6 +1,9 @@
 package scope
 
-import "github.com/uvasync/uvasync/event"
+import (
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/scheduler"
+)
 
 // GroupStats is what a group or a set is doing. Of a set, what was handed out is not counted.
 type GroupStats struct {
@@ -56,6 +59,23 @@ func (g *Group[K, T]) AsEvent() *event.Base {
 	}
 	g.engine.must("scope: Group.AsEvent")
 	return g.engine.event()
+}
+
+// RefuseWait is what the waits of coroutines ask: a task of the group, or what one has started, cannot wait for it.
+func (g *Group[K, T]) RefuseWait(call string, co *scheduler.Coroutine) error {
+	return g.inner().refuseWait(call, co)
+}
+
+func (e *engine[K, T]) refuseWait(call string, co *scheduler.Coroutine) error {
+	if e == nil {
+		return e.check(call)
+	}
+	for sc := co.Scope(); sc != nil; sc = sc.Parent() {
+		if sc == e.inside {
+			return &event.UsageError{Call: call, Problem: "it was called by one of the tasks, or by what one has started", Fix: "wait outside of them"}
+		}
+	}
+	return e.inside.RefuseWait(call, co)
 }
 
 // Flags returns the flags of the event.

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"runtime"
 
-	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
 	"github.com/uvasync/uvasync/internal/callerpc"
 	"github.com/uvasync/uvasync/scheduler"
@@ -20,7 +19,7 @@ type Set[K comparable, T any] struct {
 	engine *engine[K, T]
 }
 
-var _ event.Event = (*Set[int, int])(nil)
+var _ scheduler.Refusing = (*Set[int, int])(nil)
 
 // NewSet makes a set whose tasks have the keys 0, 1, 2... as [NewGroup] does with a group.
 func NewSet[T any](owner scheduler.Scoped, config ...GroupConfig) (*Set[int, T], error) {

@@ -107,6 +107,11 @@ func (s *Set[K, T]) AsEvent() *event.Base {
 	return s.engine.event()
 }
 
+// RefuseWait is what the waits of coroutines ask; see [Group.RefuseWait].
+func (s *Set[K, T]) RefuseWait(call string, co *scheduler.Coroutine) error {
+	return s.inner().refuseWait(call, co)
+}
+
 // Flags returns the flags of the event.
 func (s *Set[K, T]) Flags() event.Flags {
 	if s.inner() == nil {
