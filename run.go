@@ -63,8 +63,8 @@ type Option func(*config)
 // WithName names the run in errors and logs.
 func WithName(name string) Option { return func(c *config) { c.scheduler.Name = name } }
 
-// WithLogger has l told of what goes wrong without being an error of anybody, such as a coroutine that does not come back.
-// Without it nothing is logged.
+// WithLogger has l told of what goes wrong: a coroutine that does not come back, zombies, failures that end the run and deadlocks,
+// with all that is known of them. Without it nothing is logged.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.scheduler.Logger = l } }
 
 // WithZombieLog has l told of coroutines that run on in scopes that were cancelled or closed safely: when they become zombies, when

@@ -83,7 +83,11 @@ func (e *CompositeError) Error() string {
 	for i, err := range e.Errors {
 		texts[i] = fmt.Sprintf("(%d) %v", i+1, err)
 	}
-	return fmt.Sprintf("%d errors: %s", len(e.Errors), strings.Join(texts, "; "))
+	what := "errors"
+	if len(texts) == 1 {
+		what = "error"
+	}
+	return fmt.Sprintf("%d %s: %s", len(texts), what, strings.Join(texts, "; "))
 }
 
 // Unwrap returns the failures.

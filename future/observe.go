@@ -85,11 +85,11 @@ func (b *belonging) ScopeDone() error {
 	if !c.has(isSettled) {
 		return nil
 	}
-	lost, unused := c.lost(), c.unused()
+	lost, unused, awaited := c.lost(), c.unused(), c.has(isUsed)
 	c.observe()
 	switch {
 	case lost:
-		return &UnhandledError{CreatedAt: location(c.created), Err: c.extra.err, GivenUp: c.has(isUsed)}
+		return &UnhandledError{CreatedAt: location(c.created), Err: c.extra.err, GivenUp: awaited}
 	case unused:
 		c.scope.Scheduler().Logger().Warn("future: never used", slog.String("created", location(c.created)))
 	}

@@ -128,13 +128,13 @@ func settled(call string, ev event.Event, base *event.Base) (done bool, result a
 // which nothing is asked of. It is for packages that build waits of their own.
 func (co *Coroutine) Reachable(call string, ev event.Event) (*event.Base, error) {
 	if r, ok := ev.(Refusing); ok {
-		if err := r.RefuseWait(call, co); err != nil {
+		if err := r.RefuseWait(prefixed(call), co); err != nil {
 			return nil, err
 		}
 	}
 	base := ev.AsEvent()
 	if base == nil {
-		return nil, usage(call, "the event is not made", "get it from the constructor of its type")
+		return nil, usage(call, "the event is nil, or was not made", "get it from the constructor of its type, and look at the error of that")
 	}
 	if loop := base.LiveCount(); loop != nil && loop != co.scope.s.reactor.Count() {
 		return nil, usage(call, base.Info()+" lives on another loop than "+co.scope.s.name,
@@ -156,6 +156,8 @@ func (co *Coroutine) RefuseWait(call string, by *Coroutine) error {
 	switch {
 	case co == nil || co.scope == nil:
 		return co.misuse(call)
+	case by == nil || by.scope == nil:
+		return by.misuse(call)
 	case co == by:
 		return usage(call, "the coroutine would wait for itself", "return from its body instead")
 	}
@@ -164,6 +166,9 @@ func (co *Coroutine) RefuseWait(call string, by *Coroutine) error {
 
 // RefuseWait is for what makes a scope an event: a coroutine in it, or below it, would wait for itself (SCOPE-12).
 func (sc *Scope) RefuseWait(call string, by *Coroutine) error {
+	if by == nil || by.scope == nil {
+		return by.misuse(call)
+	}
 	if err := sameRun(call, by, sc.s, "the scope"); err != nil {
 		return err
 	}

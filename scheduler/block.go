@@ -124,7 +124,7 @@ func (co *Coroutine) cancelBlock(f *frame, err error) {
 // WithTimeout runs fn, whose suspension points fail once d is over, with an error that matches ErrTimeout; after it, co is
 // as before (CANC-28). It returns what fn returns. Within fn, Err, Done and Deadline tell of the limit. Errors of its own:
 // *event.InvalidArgumentError for a d that is not positive, *event.UsageError, the cancellation of co. Only the coroutine
-// itself may call it. Coroutines that fn spawns do not belong to the block: give them a scope (Scope.New) to end them with it.
+// itself may call it. Coroutines that fn spawns do not belong to the block: give them a scope (scope.New) to end them with it.
 func (co *Coroutine) WithTimeout(d time.Duration, fn func(co *Coroutine) error) error {
 	const call = "WithTimeout"
 	if err := co.Enter(call); err != nil {

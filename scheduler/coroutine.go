@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -96,8 +97,8 @@ type extras struct {
 
 // label is what reports call a coroutine. Immutable.
 type label struct {
-	name string
-	line uintptr // where it was spawned, with Options.SpawnLines
+	name  string
+	calls *[8]uintptr // that led to its spawning, with Options.SpawnLines; nil otherwise
 }
 
 // rare is what even fewer need. Loop goroutine only.
@@ -116,8 +117,15 @@ func (co *Coroutine) rarely() *rare {
 	return x.rare
 }
 
-// labelled gives a coroutine that is being made its name and the line that spawns it; either may be nothing.
-func (co *Coroutine) labelled(name string, line uintptr) { co.extra().label = &label{name, line} }
+// labelled gives a coroutine that is being made its name, which may be empty, and notes who spawns it, if that is wanted.
+func (co *Coroutine) labelled(name string) {
+	l := &label{name: name}
+	if co.scope.s.opts.SpawnLines {
+		l.calls = new([8]uintptr)
+		runtime.Callers(3, l.calls[:])
+	}
+	co.extra().label = l
+}
 
 // extra returns co's extras, making them if there are none. Any goroutine.
 func (co *Coroutine) extra() *extras {

@@ -158,29 +158,30 @@ func (s *Scheduler) spawnFinally(co *Coroutine, r *rare) {
 	for i, h := range handlers {
 		calls[i] = func(self *Coroutine) error { return h(self, co) }
 	}
-	s.finally(co.scope, "finally of "+co.Name(), handlers[0], calls, func(err error) {
+	cleaner := s.finally(co.scope, "finally of "+co.Name(), handlers[0], calls, func(err error) {
 		if bodyErr := co.Error(); bodyErr != nil && !event.IsCancellation(bodyErr) && !co.scope.handled() {
 			err = event.WithCause(err, bodyErr) // CORO-23
 		}
 		co.scope.fail(co, err)
 	})
+	s.ready.PushFront(cleaner)
 }
 
-// Finally starts a coroutine that makes the calls, one after the other whatever they return, before what is ready. It belongs
-// to a scope of its own below sc, which outlives cancellation, and may suspend and spawn. Their failures, one or an
+// Finally starts a coroutine that makes the calls, one after the other whatever they return. It belongs to a scope of its own below sc, which outlives cancellation, and may suspend and spawn. Their failures, one or an
 // *event.CompositeError, go to failed. name and entry, a function, are for reports.
 func (sc *Scope) Finally(name string, entry any, calls []func(self *Coroutine) error, failed func(err error)) {
-	sc.s.finally(sc, name, entry, calls, failed)
+	sc.s.ready.Push(sc.s.finally(sc, name, entry, calls, failed))
 }
 
 // FinallyAround is Finally in the scope around sc; for a root, beside it.
 func (sc *Scope) FinallyAround(name string, entry any, calls []func(self *Coroutine) error, failed func(err error)) {
-	sc.s.finally(sc.parent, name, entry, calls, failed)
+	sc.s.ready.Push(sc.s.finally(sc.parent, name, entry, calls, failed))
 }
 
-func (s *Scheduler) finally(sc *Scope, name string, entry any, calls []func(self *Coroutine) error, failed func(err error)) {
+// finally makes that coroutine.
+func (s *Scheduler) finally(sc *Scope, name string, entry any, calls []func(self *Coroutine) error, failed func(err error)) *Coroutine {
 	below := newScope(s, sc)
-	below.cleanup = true
+	below.cleanup, below.clean = true, below
 	cleaner := s.newCoroutine(below, func(self *Coroutine) error {
 		var failures []error
 		for _, call := range calls {
@@ -189,8 +190,8 @@ func (s *Scheduler) finally(sc *Scope, name string, entry any, calls []func(self
 		return event.Join(failures...)
 	}, finallySettler(failed))
 	cleaner.entry = entryOf(entry)
-	cleaner.labelled(name, 0)
-	s.ready.PushFront(cleaner)
+	cleaner.labelled(name)
+	return cleaner
 }
 
 // finallySettler gets the failures of finally handlers.

@@ -81,12 +81,16 @@ func (co *Coroutine) SuspendLocation() string {
 	return at(stack[0])
 }
 
-// SpawnLocation returns where co was started: the line, with Options.SpawnLines, or else the function that it runs and where
-// that begins. Any goroutine.
+// SpawnLocation returns where co was started: the line, with Options.SpawnLines, unless it is of a task that had to wait for its
+// turn in a group; or else the function that it runs and where that begins. Any goroutine.
 func (co *Coroutine) SpawnLocation() string {
-	if x := co.ext.Load(); x != nil && x.label != nil && x.label.line != 0 {
-		frame, _ := runtime.CallersFrames([]uintptr{x.label.line}).Next()
-		return at(frame)
+	if x := co.ext.Load(); x != nil && x.label != nil && x.label.calls != nil {
+		frames := runtime.CallersFrames(x.label.calls[:])
+		for frame, more := frames.Next(); more; frame, more = frames.Next() {
+			if frame.PC != 0 && !ours(frame) {
+				return at(frame)
+			}
+		}
 	}
 	f := runtime.FuncForPC(co.entry)
 	if f == nil {

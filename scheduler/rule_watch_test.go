@@ -59,7 +59,8 @@ func TestScheduler_Watchdog_TellsWhichCoroutineHoldsTheLoop(t *testing.T) {
 			e.spawn(co, func(co *scheduler.Coroutine) error {
 				text, attrs := blocks(t, r)
 				assert.Contains(t, text, "has not come back")
-				assert.Equal(t, "the culprit", attrs["coroutine"])
+				assert.Equal(t, "the culprit", attrs["name"])
+				assert.Equal(t, "2", attrs["coroutine"])
 				assert.Equal(t, "watched", attrs["run"])
 				assert.Contains(t, attrs["started"], "rule_watch_test.go")
 				assert.Contains(t, attrs["stacks"], "scheduler_test.blocks", "where it blocks")
@@ -77,7 +78,7 @@ func TestScheduler_Watchdog_TellsACallbackFromACoroutine(t *testing.T) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			e.after(ms, func() {
 				_, attrs := blocks(t, r)
-				assert.Contains(t, attrs["coroutine"], "callback")
+				assert.Contains(t, attrs["name"], "callback")
 			})
 			return co.Delay(2 * ms)
 		}, withLogger(r), withWatchdog(20*ms))

@@ -157,7 +157,7 @@ func (s *Scheduler) Run(ctx context.Context, main func(co *Coroutine) error) err
 	defer stopCtx()
 	defer s.watch()()
 	s.mainCo = s.newCoroutine(s.main, main, nil)
-	s.mainCo.labelled("main", 0)
+	s.mainCo.labelled("main")
 	s.ready.Push(s.mainCo)
 	if ctx.Err() != nil { // main does not begin, whenever the post comes
 		s.askedToEnd(context.Cause(ctx))

@@ -21,7 +21,9 @@ type Scope struct {
 	onError      FailureHandler
 	onChildError FailureHandler
 	watcher      Watcher
-	zombieLog    *ZombieLog            // nil: that of the scope around it
+	zombieLog    *ZombieLog            // that of the scope around it, unless it was given one; nil: that of the run
+	clean        *Scope                // the innermost of finally handlers that it is, or is below; nil: none
+	inside       int32                 // of one of finally handlers: coroutines in it and below it
 	reason       *event.CancelledError // why it was cancelled
 	active       int32                 // of coroutines
 	zombies      int32                 // of coroutines
@@ -87,7 +89,10 @@ func (sc *Scope) siblings() *scopeList {
 }
 
 func newScope(s *Scheduler, parent *Scope) *Scope {
-	sc := &Scope{s: s, parent: parent, safe: parent == nil || parent.safe}
+	sc := &Scope{s: s, parent: parent, safe: true}
+	if parent != nil {
+		sc.safe, sc.zombieLog, sc.clean = parent.safe, parent.zombieLog, parent.clean
+	}
 	sc.values.owner = sc
 	sc.siblings().push(sc)
 	return sc
@@ -123,8 +128,8 @@ func (s *Scheduler) NewRoot() (*Scope, error) {
 	if err := s.Check(call); err != nil {
 		return nil, err
 	}
-	if s.main.sealed {
-		return nil, s.main.noSpawn(call)
+	if s.stage != stageNone || s.roots.first == nil {
+		return nil, usage(call, s.name+" is over", "make it before")
 	}
 	return newScope(s, nil), nil
 }

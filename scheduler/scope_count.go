@@ -14,6 +14,9 @@ func (sc *Scope) enter(co *Coroutine) {
 	}
 	sc.coroutines = append(sc.coroutines, co)
 	sc.s.total++
+	if sc.clean != nil {
+		sc.clean.inside++
+	}
 	if !co.marks.has(markHidden) {
 		sc.gainActive()
 	}
@@ -42,13 +45,22 @@ func (sc *Scope) remove(co *Coroutine) {
 	case !co.marks.has(markHidden):
 		idle = sc.loseActive()
 	}
-	if last == 0 && (sc.sealed || sc.cleanup) {
-		// Before the scopes around are told: there may be finally handlers, which they wait for (CORO-22).
-		defer sc.tellIdle(idle)
-		sc.leaveIfDone()
+	over := false
+	if c := sc.clean; c != nil {
+		c.inside--
+		over = c.inside == 0
+	}
+	if !over && (last > 0 || !sc.sealed) {
+		sc.tellIdle(idle)
 		return
 	}
-	sc.tellIdle(idle)
+	// Before the scopes around are told: there may be finally handlers, which they wait for (CORO-22).
+	defer sc.tellIdle(idle)
+	if over { // what finally handlers have left open stays behind
+		sc = sc.clean
+		sc.sealAll()
+	}
+	sc.leaveIfDone()
 }
 
 // gainActive counts one more active coroutine.

@@ -39,9 +39,10 @@ func (sc *Scope) Dispose(reason error) error {
 }
 
 // DisposeSafely closes the scope and those below it, and leaves the coroutines to themselves: all become zombies, which run to
-// their end (SCOPE-25). What the scope owns is closed when the last of them has ended.
-func (sc *Scope) DisposeSafely() error {
-	return sc.dispose("Scope.DisposeSafely", safely, nil)
+// their end (SCOPE-25). What the scope owns is closed when the last of them has ended. The reason, which may be nil, is told to the
+// zombie log.
+func (sc *Scope) DisposeSafely(reason error) error {
+	return sc.dispose("Scope.DisposeSafely", safely, &event.CancelledError{Reason: reason})
 }
 
 // Seal closes the scope and those below it, and leaves the coroutines as they are. A *event.UsageError as for Cancel.
@@ -49,21 +50,31 @@ func (sc *Scope) Seal() error {
 	if err := sc.check("Scope.Seal"); err != nil {
 		return err
 	}
-	sc.seal()
-	var e ending
-	for c := range sc.each {
-		e.steps = append(e.steps, step{telling, c, nil}, step{leaving, c, nil})
-	}
-	e.run()
+	sc.sealAll()
 	return nil
 }
 
-func (sc *Scope) seal() {
+// sealAll seals the scope and those below it, and tells what they own.
+func (sc *Scope) sealAll() {
+	var e ending
+	sc.seal(&e)
+	e.run()
+}
+
+// seal marks the scope and those below it. What is disposed was so with all below it. With e, it notes whom to tell, the innermost
+// first.
+func (sc *Scope) seal(e *ending) {
+	if sc.disposed {
+		return
+	}
 	sc.sealed, sc.disposed = true, true
 	for c := sc.children.first; c != nil; c = c.next {
 		if !c.cleanup {
-			c.seal()
+			c.seal(e)
 		}
+	}
+	if e != nil {
+		e.steps = append(e.steps, step{telling, sc, nil}, step{leaving, sc, nil})
 	}
 }
 
@@ -71,7 +82,7 @@ func (sc *Scope) dispose(call string, how manner, reason *event.CancelledError) 
 	if err := sc.check(call); err != nil {
 		return err
 	}
-	sc.seal()
+	sc.seal(nil)
 	sc.end(how, reason)
 	return nil
 }
@@ -83,7 +94,7 @@ func (sc *Scope) check(call string) error {
 	return sc.s.Check(call)
 }
 
-// end ends the scope and those below it. The reason is what coroutines that are cancelled shall see.
+// end ends the scope and those below it. The reason is what coroutines that are cancelled shall see, and the log of zombies.
 func (sc *Scope) end(how manner, reason *event.CancelledError) {
 	var few [8]step
 	e := ending{how: how, reason: reason, steps: few[:0]}
@@ -193,7 +204,7 @@ func (e *ending) run() {
 		case cancelling:
 			st.co.cancel(e.reason)
 		case sparing:
-			st.scope.makeZombie(st.co)
+			st.scope.makeZombie(st.co, e.reason.Reason)
 		case leaving:
 			st.scope.leaveIfDone()
 		}

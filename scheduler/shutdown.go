@@ -114,6 +114,9 @@ func (s *Scheduler) unwindAll() {
 	s.stage = stageUnwind
 	late := &ShutdownError{Grace: s.opts.Grace}
 	for _, co := range s.Coroutines() {
+		if co.state == completed { // what its end brings about is under way
+			continue
+		}
 		if co.state != queued {
 			late.Coroutines = append(late.Coroutines, s.whereabouts(co))
 		}
@@ -164,12 +167,18 @@ func (s *Scheduler) over() bool {
 // complete ends the scopes that are left, innermost first: they are asked for failures that nobody saw, and their finally
 // handlers start, which may make others (SHUT-04).
 func (s *Scheduler) complete() {
+	var at *Scope
 	for s.total == 0 && s.roots.first != nil {
-		leaf := s.roots.first
-		for leaf.children.first != nil {
-			leaf = leaf.children.first
+		for at != nil && at.done {
+			at = at.parent
 		}
-		leaf.sealed = true
-		leaf.leaveIfDone()
+		if at == nil {
+			at = s.roots.first
+		}
+		for at.children.first != nil {
+			at = at.children.first
+		}
+		at.sealed = true
+		at.leaveIfDone()
 	}
 }

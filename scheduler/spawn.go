@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-	"runtime"
 	"unsafe"
 
 	"github.com/uvasync/uvasync/event"
@@ -99,7 +98,7 @@ func (sc *Scope) Spawn(fn func(co *Coroutine) error, opts ...SpawnOption) (*Coro
 
 func (sc *Scope) spawn(call string, fn func(co *Coroutine) error, opts []SpawnOption) (*Coroutine, error) {
 	if sc == nil {
-		return nil, usage(call, "the scope is nil", "use that of a coroutine, or make one with Scope.New")
+		return nil, usage(call, "the scope is nil", "use that of a coroutine, or make one with scope.New")
 	}
 	if err := sc.s.Check(call); err != nil {
 		return nil, err
@@ -146,10 +145,8 @@ func (sc *Scope) spawnWith(call string, fn func(co *Coroutine) error, o *SpawnOp
 	if o.entry != 0 {
 		co.entry = o.entry
 	}
-	if s.opts.SpawnLines {
-		co.labelled(o.name, caller(4))
-	} else if o.name != "" {
-		co.labelled(o.name, 0)
+	if s.opts.SpawnLines || o.name != "" {
+		co.labelled(o.name)
 	}
 	if o.strategy == nil {
 		s.ready.Push(co)
@@ -196,17 +193,10 @@ func (sc *Scope) SpawnTask(call string, t Task, entry any) (*Coroutine, error) {
 	co := &(&taskCoroutine{Coroutine{scope: sc, entry: entryOf(entry), id: s.lastID, marks: markTask}, t}).Coroutine
 	sc.enter(co)
 	if s.opts.SpawnLines {
-		co.labelled("", caller(2))
+		co.labelled("")
 	}
 	s.ready.Push(co)
 	return co, nil
-}
-
-// caller is the line that the function skip levels up was called from.
-func caller(skip int) uintptr {
-	var pcs [1]uintptr
-	runtime.Callers(skip+1, pcs[:])
-	return pcs[0]
 }
 
 // codeOf is where the code of fn begins: the first word of what a func value points to, as reflect's Pointer has it.

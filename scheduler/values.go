@@ -42,7 +42,7 @@ func (v *Values) local(key any) (any, bool) {
 // Set stores value under key; a *event.UsageError when there is one already (CTX-01): Replace it then.
 func (v *Values) Set(key, value any) error {
 	if _, ok := v.local(key); ok {
-		return usage("Values.Set", fmt.Sprintf("key %v is set already", key), "use Replace to change it")
+		return usage("Values.Set", fmt.Sprintf("the key %v of type %T is set already", key, key), "use Replace to change it")
 	}
 	v.Replace(key, value)
 	return nil
@@ -110,5 +110,5 @@ func (v *Values) HasLocal(key any) bool {
 }
 
 func missing(call string, key any) error {
-	return usage(call, fmt.Sprintf("nothing is stored under key %v", key), "set it first, or use Find")
+	return usage(call, fmt.Sprintf("nothing is stored under the key %v of type %T", key, key), "set it first, or use Find")
 }

@@ -61,12 +61,12 @@ func (s *Scheduler) wake() {
 // tellLate logs who holds the loop. The culprit's stack is that of the coroutine's body which is not in state [coroutine].
 func (s *Scheduler) tellLate(held time.Duration) {
 	defer func() { _ = recover() }() // the logger is somebody else's, and must not end the process here
-	name, started := "a callback of the loop", ""
+	id, name, started := uint64(0), "a callback of the loop", ""
 	if co := s.shown.Load(); co != nil {
-		name, started = co.Name(), co.SpawnLocation()
+		id, name, started = co.ID(), co.Name(), co.SpawnLocation()
 	}
 	stacks := make([]byte, 64<<10)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	s.opts.Logger.Warn("a coroutine has not come back to the loop, which stands still",
-		"run", s.name, "coroutine", name, "started", started, "for", held.Round(time.Millisecond), "stacks", string(stacks))
+		"run", s.name, "coroutine", id, "name", name, "started", started, "for", held.Round(time.Millisecond), "stacks", string(stacks))
 }

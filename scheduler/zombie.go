@@ -20,7 +20,8 @@ import (
 //
 // Their attributes: run, coroutine (its id), name (see [Named]), started (the function that it runs, or the spawning line with
 // Options.SpawnLines), suspended (where; not while it runs, and neither before it began nor after it has ended), waits_for (on what; not when
-// the wait is over), lingered (how long it has been one), error (what it ended with).
+// the wait is over), reason (why it became one, if the scope was given one), lingered (how long it has been one), error (what it
+// ended with).
 type ZombieLog struct {
 	// Logger gets the records. Nil in the options of a run means that of the run; nil for a scope, nobody.
 	Logger *slog.Logger
@@ -31,21 +32,20 @@ type ZombieLog struct {
 
 // LogZombies says where the zombies of the scope, and of those below that were not told otherwise, are told of, from now on.
 // The loop only.
-func (sc *Scope) LogZombies(l ZombieLog) { sc.zombieLog = &l }
+func (sc *Scope) LogZombies(l ZombieLog) { sc.logBy(sc.zombieLog, &l) }
 
-// logOf is the log that is in effect in a scope.
-func (sc *Scope) logOf() ZombieLog {
-	s := sc.s
-	for ; sc != nil; sc = sc.parent {
-		if sc.zombieLog != nil {
-			return *sc.zombieLog
-		}
+func (sc *Scope) logBy(old, l *ZombieLog) {
+	if sc.zombieLog != old {
+		return
 	}
-	return s.opts.Zombies
+	sc.zombieLog = l
+	for c := sc.children.first; c != nil; c = c.next {
+		c.logBy(old, l)
+	}
 }
 
 // makeZombie makes co one, unless it has ended.
-func (sc *Scope) makeZombie(co *Coroutine) {
+func (sc *Scope) makeZombie(co *Coroutine, reason error) {
 	if co.state == completed || co.marks.has(markZombie) {
 		return
 	}
@@ -55,8 +55,8 @@ func (sc *Scope) makeZombie(co *Coroutine) {
 	if !co.marks.has(markHidden) {
 		defer sc.tellIdle(sc.loseActive())
 	}
-	if l := sc.logOf(); l.Logger != nil {
-		sc.s.ghosts.add(co, l)
+	if l := cmp.Or(sc.zombieLog, &sc.s.opts.Zombies); l.Logger != nil {
+		sc.s.ghosts.add(co, *l, reason)
 	}
 }
 
@@ -76,7 +76,7 @@ type ghosts struct {
 	due         time.Time      // of wake; zero: it is not running
 }
 
-func (g *ghosts) add(co *Coroutine, l ZombieLog) {
+func (g *ghosts) add(co *Coroutine, l ZombieLog, reason error) {
 	s := co.scope.s
 	if !s.enabled(l.Logger, slog.LevelWarn) {
 		return
@@ -89,7 +89,11 @@ func (g *ghosts) add(co *Coroutine, l ZombieLog) {
 	}
 	g.last = z
 	co.rarely().zombie = z
-	z.tell("a coroutine became a zombie", slog.LevelWarn)
+	var why []slog.Attr
+	if reason != nil {
+		why = append(why, slog.String("reason", reason.Error()))
+	}
+	z.tell("a coroutine became a zombie", slog.LevelWarn, why...)
 	if linger := cmp.Or(l.Linger, 10*time.Second); linger > 0 {
 		z.due = z.since.Add(linger)
 		g.arm(s, z.due)

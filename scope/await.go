@@ -41,6 +41,9 @@ func (s *Scope) AwaitAfterCancellation(co *scheduler.Coroutine, onError func(err
 		return err
 	}
 	if !s.st.inner.Ending() && !s.st.inner.Drained() {
+		if s.st.inner.Sealed() {
+			return &event.UsageError{Call: call, Problem: "the time limit of DisposeAfterTimeout is not over", Fix: "use AwaitCompletion, or Dispose first"}
+		}
 		return &event.UsageError{Call: call, Problem: "the scope was not cancelled, disposed or closed", Fix: "call one of these before, or use AwaitCompletion"}
 	}
 	defer runtime.KeepAlive(s)

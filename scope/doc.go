@@ -12,7 +12,8 @@
 //
 // Not all code takes a cancellation well. A scope is safe, unless AsNotSafely was called: when it is cancelled or closed, the
 // coroutines that have started are not interrupted. They run on to their end as zombies: nobody waits for them, neither
-// AwaitCompletion nor the run, which cancels them when it is over.
+// AwaitCompletion nor the run, which cancels them when it is over: at its natural end, and at any other, as when the context given to Run
+// is done. The failure of a zombie is a failure like any other.
 //
 //	                        coroutines                            the scope is closed
 //	Cancel                  by the safe flag; unstarted never run  when the last has ended
@@ -23,19 +24,26 @@
 //
 //	                        waits for active ones   for zombies   needs one of the calls above first
 //	AwaitCompletion         yes                     no            no
-//	AwaitAfterCancellation  yes                     yes           yes
+//	AwaitAfterCancellation  yes                     yes           yes (of DisposeAfterTimeout, d must be over)
 //
 // Zombies are told of in a log: see [scheduler.ZombieLog].
 //
 // # Groups
 //
 // A [Group] runs tasks that return something: some at a time, in the order in which they were spawned, and keeps what they
-// returned. A [Set] hands each outcome out once and forgets it.
+// returned. A [Set] hands each outcome out once and forgets it. Their calls are not quite those of a scope:
+//
+//	Close    no more tasks; what runs and what waits for its turn goes on
+//	Cancel   no more tasks; what runs is cancelled, in a safe scope, too; what waits never starts
+//	Dispose  the same
+//
+// A failure that nobody takes reaches the scope around in the end: whoever leaves a loop over Outcomes, or needs only the first result,
+// says SuppressErrors, or cancels the rest and takes what becomes of it.
 //
 // # Goroutines
 //
-// Everything here belongs to the loop of one run. Calls from elsewhere are refused with an event.UsageError; those that return
-// no error panic with it.
+// Everything here belongs to the loop of one run. Calls from elsewhere that do something, or wait, are refused with an
+// event.UsageError; most of those that return no error panic with it.
 //
 // Ids such as SCOPE-09 name the rules that the library obeys.
 package scope

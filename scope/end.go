@@ -8,13 +8,13 @@ import (
 	"github.com/uvasync/uvasync/event"
 )
 
-// Reasons of the cancellations with which scopes end.
+// Reasons with which scopes end: those of the cancellations, and what the zombie log is told.
 var (
-	// ErrDisposed is that of [Scope.Dispose].
+	// ErrDisposed is that of [Scope.Dispose] and [Scope.DisposeSafely].
 	ErrDisposed = errors.New("scope: the scope was disposed")
-	// ErrScopeClosed is that of [Scope.Close], for a scope that is not safe.
+	// ErrScopeClosed is that of [Scope.Close].
 	ErrScopeClosed = errors.New("scope: the scope was destroyed by Close")
-	// ErrDropped is that of a handle that was collected, for a scope that is not safe.
+	// ErrDropped is that of a handle that was collected.
 	ErrDropped = errors.New("scope: the scope was destroyed because its handle was collected without Close")
 	// ErrTimeLimit is that of [Scope.DisposeAfterTimeout]. It matches [event.ErrTimeout].
 	ErrTimeLimit = fmt.Errorf("scope: the time limit for the disposal of the scope is over: %w", event.ErrTimeout)
@@ -50,7 +50,7 @@ func (s *Scope) DisposeSafely() error {
 		return err
 	}
 	s.st.release()
-	return s.st.inner.DisposeSafely()
+	return s.st.inner.DisposeSafely(ErrDisposed)
 }
 
 // DisposeAfterTimeout closes the scope and those below it for new coroutines, and gives those that are there the time d to
@@ -104,7 +104,7 @@ func (st *state) destroy(reason error) {
 	switch {
 	case inner.Closed() || inner.Ending():
 	case inner.Safe():
-		_ = inner.DisposeSafely() // it can only refuse other goroutines
+		_ = inner.DisposeSafely(reason) // it can only refuse other goroutines
 	default:
 		_ = inner.Dispose(reason)
 	}

@@ -23,7 +23,7 @@ func (s *Scope) Flags() event.Flags {
 	return s.AsEvent().Flags()
 }
 
-// Info describes the scope for people: "scope: 3 active, 1 zombie, cancelled".
+// Info describes the scope for people: "scope: 3 active, 1 zombie; below: 2 active, cancelled".
 func (s *Scope) Info() string {
 	if s == nil || s.st == nil {
 		return "no scope"
@@ -40,16 +40,9 @@ func (s *Scope) RefuseWait(call string, co *scheduler.Coroutine) error {
 }
 
 func (st *state) info() string {
-	active, zombies, _ := st.inner.Counts()
-	text := fmt.Sprintf("scope: %d active", active)
-	switch {
-	case zombies == 1:
-		text += ", 1 zombie"
-	case zombies > 1:
-		text += fmt.Sprintf(", %d zombies", zombies)
-	}
-	if active == 0 && !st.inner.Finished() {
-		text += ", more below"
+	text := "scope: " + numbers(st.inner.Counts())
+	if active, zombies, total := below(st.inner); total > 0 {
+		text += "; below: " + numbers(active, zombies, total)
 	}
 	switch {
 	case st.inner.Cancelled() != nil:
@@ -58,6 +51,28 @@ func (st *state) info() string {
 		text += ", closed"
 	}
 	return text
+}
+
+func numbers(active, zombies, _ int) string {
+	text := fmt.Sprintf("%d active", active)
+	switch {
+	case zombies == 1:
+		text += ", 1 zombie"
+	case zombies > 1:
+		text += fmt.Sprintf(", %d zombies", zombies)
+	}
+	return text
+}
+
+// below counts the coroutines of the scopes below.
+func below(inner *scheduler.Scope) (active, zombies, total int) {
+	for c := range inner.Children() {
+		for _, count := range []func() (int, int, int){c.Counts, func() (int, int, int) { return below(c) }} {
+			a, z, n := count()
+			active, zombies, total = active+a, zombies+z, total+n
+		}
+	}
+	return active, zombies, total
 }
 
 // Idle is called by the scheduler when the last active coroutine in the scope and below is gone.

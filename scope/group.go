@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/callerpc"
 	"github.com/uvasync/uvasync/internal/waitq"
 	"github.com/uvasync/uvasync/scheduler"
 )
@@ -52,20 +53,25 @@ var _ scheduler.Refusing = (*Group[int, int])(nil)
 //
 // Errors: *event.InvalidArgumentError for a negative number in the config and for several configs; *event.UsageError for a
 // nil owner, for one whose scope is closed, and from a foreign goroutine. Loop only.
+//
+//go:noinline
 func NewGroup[T any](owner scheduler.Scoped, config ...GroupConfig) (*Group[int, T], error) {
-	return newGroup[int, T]("scope: NewGroup", owner, config)
+	return newGroup[int, T]("scope: NewGroup", callerpc.Get(), owner, config)
 }
 
 // NewKeyedGroup makes a group whose tasks are given their keys, with [Group.SpawnKey]. Otherwise as [NewGroup].
+//
+//go:noinline
 func NewKeyedGroup[K comparable, T any](owner scheduler.Scoped, config ...GroupConfig) (*Group[K, T], error) {
-	return newGroup[K, T]("scope: NewKeyedGroup", owner, config)
+	return newGroup[K, T]("scope: NewKeyedGroup", callerpc.Get(), owner, config)
 }
 
-func newGroup[K comparable, T any](call string, owner scheduler.Scoped, config []GroupConfig) (*Group[K, T], error) {
+func newGroup[K comparable, T any](call string, at uintptr, owner scheduler.Scoped, config []GroupConfig) (*Group[K, T], error) {
 	e, err := newEngine[K, T](call, aGroup, owner, config)
 	if err != nil {
 		return nil, err
 	}
+	e.at = at
 	g := &Group[K, T]{e}
 	e.born(g)
 	return g, nil
@@ -96,7 +102,7 @@ type engine[K comparable, T any] struct {
 	ignoreErrors bool          // immutable
 	spare        []entry[K, T] // the latest to be made: one allocation for several
 	used         int           // of spare
-	free         *task         // of a set: handed out, to be used again; linked through next
+	free         *task         // not in use any more, or never was; linked through next
 }
 
 func newEngine[K comparable, T any](call string, k variety, owner scheduler.Scoped, config []GroupConfig) (*engine[K, T], error) {

@@ -110,8 +110,15 @@ func (c *core) refusal(call string) error {
 	if cancelled := c.inside.Cancelled(); cancelled != nil {
 		problem += ", and its scope was " + cancelled.Error()
 	}
-	return &event.UsageError{Call: call, Problem: problem, Fix: "spawn before it is closed, or make another one"}
+	return &refusedError{&event.UsageError{Call: call, Problem: problem, Fix: "spawn before it is closed, or make another one"}}
 }
+
+// refusedError is a [event.UsageError] that matches ErrClosed, as the error of those does who were waiting.
+type refusedError struct{ usage *event.UsageError }
+
+func (e *refusedError) Error() string        { return e.usage.Error() }
+func (e *refusedError) Unwrap() error        { return e.usage }
+func (e *refusedError) Is(target error) bool { return target == event.ErrClosed }
 
 // collected runs on a goroutine of the runtime when a handle was collected.
 func (c *core) collected() {

@@ -17,6 +17,7 @@ type core struct {
 	inside *scheduler.Scope     // immutable; of the tasks
 	keeper scheduler.Scoped     // immutable; the handle of around, which would end it when it is collected; nil: there is none
 	typed  typed                // immutable; what it is part of
+	at     uintptr              // immutable; where it was made
 	kind   variety              // immutable
 	limit  int                  // immutable; of those that run; 0: none
 	places int                  // immutable; of those that have not ended

@@ -60,7 +60,7 @@ func TestGroup_TheEndOfItsScopeClosesIt(t *testing.T) {
 	for name, end := range map[string]func(sc *scheduler.Scope) error{
 		"cancelled":       func(sc *scheduler.Scope) error { return sc.Cancel(errTask) },
 		"disposed":        func(sc *scheduler.Scope) error { return sc.Dispose(errTask) },
-		"disposed safely": func(sc *scheduler.Scope) error { return sc.DisposeSafely() },
+		"disposed safely": func(sc *scheduler.Scope) error { return sc.DisposeSafely(nil) },
 	} {
 		for _, running := range []int{0, 1} {
 			t.Run(fmt.Sprint(name, running), func(t *testing.T) {

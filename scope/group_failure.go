@@ -2,11 +2,33 @@ package scope
 
 import (
 	"cmp"
+	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/scheduler"
 )
+
+// TaskError is a failure of a task that nobody took, in the *event.CompositeError that the scope around the group gets (TG-22).
+type TaskError struct {
+	Key   any    // of the task
+	Group string // "group made at main.go:12"
+	Err   error
+}
+
+func (e *TaskError) Error() string {
+	return fmt.Sprintf("task %v of the %s, whose failure nobody took: %v", e.Key, e.Group, e.Err)
+}
+
+// Unwrap returns the failure.
+func (e *TaskError) Unwrap() error { return e.Err }
+
+// made is the line that made the group.
+func (c *core) made() string {
+	frame, _ := runtime.CallersFrames([]uintptr{c.at}).Next()
+	return fmt.Sprintf("%s:%d", frame.File, frame.Line)
+}
 
 // lose keeps a failure that nobody has seen. A cancellation is none (CANC-19).
 func (c *core) lose(t *task) {
@@ -57,7 +79,7 @@ func (c *core) unhandled() error {
 	slices.SortFunc(lost, func(a, b *task) int { return cmp.Compare(a.order, b.order) })
 	errs := make([]error, len(lost))
 	for i, t := range lost {
-		errs[i] = t.err
+		errs[i] = &TaskError{Key: c.typed.keyOf(t), Group: c.kind.String() + " made at " + c.made(), Err: t.err}
 	}
 	return &event.CompositeError{Errors: errs}
 }

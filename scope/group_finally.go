@@ -39,14 +39,8 @@ func (c *core) startFinally() {
 	}
 	handlers := c.finally
 	c.finally = nil
-	calls := make([]func(self *scheduler.Coroutine) error, 0, len(handlers)+2)
+	calls := make([]func(self *scheduler.Coroutine) error, 0, len(handlers)+1)
 	c.handles++ // what is left to be taken is not reported before the handlers had their chance
-	calls = append(calls, func(self *scheduler.Coroutine) error {
-		// It comes before those that are ready, and those who await the tasks come before the handlers. An error of this wait
-		// is one of the handlers' waits, too.
-		_ = self.Yield()
-		return nil
-	})
 	for _, h := range handlers {
 		calls = append(calls, h.call)
 	}

@@ -28,7 +28,7 @@ func (g *Group[K, T]) Race() (*future.Future[T], error) {
 
 // Any returns a future of the first result: of the tasks that have succeeded the one that was spawned first, or else of the
 // first that succeeds; further calls have the same answer. When none is left that could, it fails with an *event.CompositeError of all failures (TG-11). Otherwise as
-// [Group.Race]. With a result, failures are not dealt with.
+// [Group.Race]. With a result, failures are not dealt with: say [Group.SuppressErrors] when they do not matter.
 //
 //go:noinline
 func (g *Group[K, T]) Any() (*future.Future[T], error) {

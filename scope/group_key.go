@@ -2,6 +2,7 @@ package scope
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/uvasync/uvasync/event"
 )
@@ -10,11 +11,17 @@ import (
 
 // claim takes a key, or says that it is taken.
 func (e *engine[K, T]) claim(call string, key K) error {
+	if !reflect.ValueOf(&key).Elem().Comparable() {
+		return &event.InvalidArgumentError{Call: call, Arg: "key", Got: key, Legal: "it must be comparable, with all that it holds"}
+	}
 	if e.keys == nil {
 		e.keys = make(map[K]struct{}, e.count+1)
 		for t := e.first; t != nil; t = t.next {
 			e.keys[entryOf(e, t).key] = struct{}{}
 		}
+	}
+	if key != key { // NaN is like no other, and no map finds it again
+		return nil
 	}
 	if _, taken := e.keys[key]; taken {
 		return &event.UsageError{Call: call, Problem: fmt.Sprintf("the key %v is taken", key), Fix: "give each task a key of its own"}
@@ -54,5 +61,5 @@ func (e *engine[K, T]) numbered(call string) error {
 	if _, ok := any(key).(int); ok {
 		return nil
 	}
-	return &event.UsageError{Call: call, Problem: fmt.Sprintf("automatic keys are of type int, those of this %s of type %T", e.kind, key), Fix: "pass the key, with SpawnKey or TrySpawnKey"}
+	return &event.UsageError{Call: call, Problem: fmt.Sprintf("automatic keys are of type int, those of this %s of type %v", e.kind, reflect.TypeFor[K]()), Fix: "pass the key, with SpawnKey or TrySpawnKey"}
 }

@@ -403,18 +403,3 @@ func TestGroup_EVT07_AnEventThatIsAskedForAfterTheEnd(t *testing.T) {
 		require.NoError(t, err)
 	})
 }
-
-// A task that waits for the event of its own group: no rule refuses it, and the report names it.
-func TestGroup_DEAD10_ATaskThatAwaitsTheEventOfItsGroup(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
-			g := groupOf(t, co)
-			groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) { _, err := co.Await(g); return 0, err })
-			return g.Close()
-		})
-		var dead *scheduler.DeadlockError
-		if assert.ErrorAs(t, err, &dead) {
-			assert.Contains(t, dead.Report, "group, 1 running, closed")
-		}
-	})
-}

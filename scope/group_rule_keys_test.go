@@ -234,8 +234,8 @@ func TestGroup_TG01_AKeyThatCannotBeCompared(t *testing.T) {
 	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
 		g, err := scope.NewKeyedGroup[any, int](co, groupLimit(1, 1))
 		require.NoError(t, err)
-		assert.Panics(t, func() { _ = g.SpawnKey(co, []int{1}, groupGives(1)) })
-		assert.Panics(t, func() { _ = g.TrySpawnKey(func() {}, groupGives(1)) })
+		isInvalid(t, g.SpawnKey(co, []int{1}, groupGives(1)), "scope: Group.SpawnKey", "key")
+		isInvalid(t, g.TrySpawnKey(func() {}, groupGives(1)), "scope: Group.TrySpawnKey", "key")
 		assert.Equal(t, scope.GroupStats{}, g.Stats())
 		require.NoError(t, g.SpawnKey(co, "good", groupGives(2)))
 		assert.Equal(t, map[any]int{"good": 2}, groupAwait(t, co, g.All()).Map())

@@ -711,7 +711,11 @@ func TestGroup_GEN06_AGroupDoesWhatTheModelSays(t *testing.T) {
 		for _, err := range failures {
 			var c *event.CompositeError
 			require.ErrorAs(rt, err, &c)
-			got = append(got, c.Errors...)
+			for _, err := range c.Errors {
+				var failed *scope.TaskError
+				require.ErrorAs(rt, err, &failed)
+				got = append(got, failed.Err)
+			}
 		}
 		require.Equal(rt, fmt.Sprint(want), fmt.Sprint(got))
 	})

@@ -18,7 +18,8 @@ var ErrQueueFull = errors.New("scope: the queue is full")
 // scheduler.Token.
 //
 // Errors, after which there is no such task: the cancellation of co; those of the options; *event.ClosedError when the group
-// is closed, or its scope cancelled, while co waits; *event.UsageError when that was so before (TG-06), when the keys are not
+// is closed, or its scope cancelled, while co waits; *event.UsageError when that was so before (TG-06), which matches
+// event.ErrClosed as well; and when the keys are not
 // of type int, when co is not the calling coroutine, or is one of another run; *event.InvalidArgumentError for a nil fn.
 func (g *Group[K, T]) Spawn(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine) (T, error), opts ...scheduler.WaitOption) (K, error) {
 	key, err := g.inner().spawn("scope: Group.Spawn", co, fn, opts)
@@ -58,6 +59,7 @@ func (e *engine[K, T]) spawn(call string, co *scheduler.Coroutine, fn func(co *s
 	t := e.newEntry(fn)
 	if !e.open() {
 		if err := e.queue(call, co, &t.task, opts); err != nil {
+			e.recycle(&t.task)
 			return key, err
 		}
 	}

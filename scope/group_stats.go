@@ -44,7 +44,7 @@ func (g *Group[K, T]) IsClosed() bool {
 	return e.isClosed()
 }
 
-// Info describes the group for people: "group, 2 queued, 1 running, 4 succeeded, closed" (EVT-16).
+// Info describes the group for people: "group, 2 queued, 1 running, 4 succeeded, open" (EVT-16).
 func (g *Group[K, T]) Info() string {
 	e := g.inner()
 	e.must("scope: Group.Info")
@@ -97,9 +97,9 @@ func (c *core) info() string {
 	text := c.kind.String() + sized(c.queued, "queued") + sized(c.running, "running") +
 		sized(c.succeeded, "succeeded") + sized(c.failed, "failed") + sized(c.line.Waiting(), "waiting to spawn")
 	if c.isClosed() {
-		text += ", closed"
+		return text + ", closed"
 	}
-	return text
+	return text + ", open"
 }
 
 // event is the event that happens at the end.

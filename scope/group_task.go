@@ -36,6 +36,8 @@ type typed interface {
 	forgotten(t *task)
 	// recycle is called after that, when nobody looks at it any more.
 	recycle(t *task)
+	// keyOf is the key of a task, for reports.
+	keyOf(t *task) any
 	// settleAll settles the futures that wait for all tasks.
 	settleAll()
 }
@@ -86,6 +88,8 @@ func (e *engine[K, T]) start(t *task) error {
 }
 
 func (e *engine[K, T]) unstarted(t *task) { entryOf(e, t).fn = nil }
+
+func (e *engine[K, T]) keyOf(t *task) any { return entryOf(e, t).key }
 
 func (e *engine[K, T]) forgotten(t *task) { e.unclaim(entryOf(e, t).key) }
 

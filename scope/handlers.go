@@ -12,7 +12,7 @@ import (
 type Handler func(s *Scope, co *scheduler.Coroutine, err error) error
 
 // OnError makes h get the failures of the scope's coroutines, and those from below that nobody there dealt with: the scope is
-// not cancelled then, the other coroutines go on (SCOPE-16). Setting it again replaces it; nil removes it. An [event.UsageError]
+// not cancelled then, the other coroutines go on (SCOPE-16); scopes below that the failure came through are, by then. Setting it again replaces it; nil removes it. An [event.UsageError]
 // outside of the run's loop.
 func (s *Scope) OnError(h Handler) error {
 	if err := s.check("scope: Scope.OnError"); err != nil {

@@ -52,7 +52,7 @@ func TestScope_SCOPE09_SCOPE13_SCOPE14_TheTableOfWaits(t *testing.T) {
 						want = 3 * ms
 					}
 					if !row.after {
-						isUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation", "cancelled")
+						isUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation")
 						assert.Zero(t, now().Sub(start))
 					}
 					require.NoError(t, s.AwaitCompletion(co))
@@ -557,7 +557,7 @@ func TestScope_SCOPE27_TheLastDescendantFinishesThemAll(t *testing.T) {
 			assert.True(t, beside.IsFinished())
 			counts(t, parent, 0, 0, 0)
 			assert.Empty(t, e.said())
-			assert.Contains(t, parent.Info(), "more below")
+			assert.Contains(t, parent.Info(), "below: 1 active")
 			g.open(nil, nil)
 			yields(co, 2)
 			assert.ElementsMatch(t, []string{"parent", "s", "deep"}, e.said())

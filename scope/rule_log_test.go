@@ -99,7 +99,8 @@ func TestScope_ZombieLog_EveryRecordAndAttribute(t *testing.T) {
 			require.Len(t, got, 1, "at once")
 			assert.Equal(t, became, got[0].message)
 			assert.Equal(t, slog.LevelWarn, got[0].level)
-			assert.Equal(t, []string{"run", "coroutine", "name", "started", "suspended", "waits_for"}, got[0].order)
+			assert.Equal(t, []string{"run", "coroutine", "name", "started", "suspended", "waits_for", "reason"}, got[0].order)
+			assert.Equal(t, errStop.Error(), got[0].attrs["reason"])
 			assert.Equal(t, "run of zombies", got[0].attrs["run"])
 			assert.Equal(t, slog.KindUint64, got[0].values["coroutine"].Kind())
 			assert.Equal(t, z.ID(), got[0].values["coroutine"].Uint64())
@@ -174,7 +175,7 @@ func TestScope_ZombieLog_OneThatRunsOrHasNotBegun(t *testing.T) {
 			assert.NotContains(t, got[i].attrs, "suspended")
 			assert.NotContains(t, got[i].attrs, "waits_for")
 		}
-		assert.Equal(t, []string{"run", "coroutine", "name", "started"}, got[2].order)
+		assert.Equal(t, []string{"run", "coroutine", "name", "started", "reason"}, got[2].order)
 	})
 }
 

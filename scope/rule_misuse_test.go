@@ -69,9 +69,9 @@ func TestScope_Misuse_NilHandles(t *testing.T) {
 				_, err := s.Spawn(fails(nil))
 				isUsage(t, err, "nil")
 				_, err = co.Await(s)
-				isUsage(t, err, "Await")
+				isInvalid(t, err, "scheduler: Await", "scope")
 				_, _, err = co.AwaitFirst([]event.Event{s})
-				isUsage(t, err, "AwaitFirst")
+				isInvalid(t, err, "scheduler: AwaitFirst", "scope")
 				assert.Nil(t, s.Scope())
 			}
 			return nil

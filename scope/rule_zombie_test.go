@@ -359,7 +359,7 @@ func TestScope_SCOPE29_TheWatchdogNamesAZombieThatNeverSuspends(t *testing.T) {
 		told := make(chan record, 100)
 		logger := newRecorder(func(r record) {
 			// A slow machine may have it tell of others.
-			if strings.Contains(r.message, "not come back") && r.attrs["coroutine"] == "stuck" {
+			if strings.Contains(r.message, "not come back") && r.attrs["name"] == "stuck" {
 				select {
 				case told <- r:
 				default:

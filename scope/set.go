@@ -22,20 +22,25 @@ type Set[K comparable, T any] struct {
 var _ scheduler.Refusing = (*Set[int, int])(nil)
 
 // NewSet makes a set whose tasks have the keys 0, 1, 2... as [NewGroup] does with a group.
+//
+//go:noinline
 func NewSet[T any](owner scheduler.Scoped, config ...GroupConfig) (*Set[int, T], error) {
-	return newSet[int, T]("scope: NewSet", owner, config)
+	return newSet[int, T]("scope: NewSet", callerpc.Get(), owner, config)
 }
 
 // NewKeyedSet makes a set whose tasks are given their keys, with [Set.SpawnKey]. Otherwise as [NewSet].
+//
+//go:noinline
 func NewKeyedSet[K comparable, T any](owner scheduler.Scoped, config ...GroupConfig) (*Set[K, T], error) {
-	return newSet[K, T]("scope: NewKeyedSet", owner, config)
+	return newSet[K, T]("scope: NewKeyedSet", callerpc.Get(), owner, config)
 }
 
-func newSet[K comparable, T any](call string, owner scheduler.Scoped, config []GroupConfig) (*Set[K, T], error) {
+func newSet[K comparable, T any](call string, at uintptr, owner scheduler.Scoped, config []GroupConfig) (*Set[K, T], error) {
 	e, err := newEngine[K, T](call, aSet, owner, config)
 	if err != nil {
 		return nil, err
 	}
+	e.at = at
 	s := &Set[K, T]{e}
 	e.born(s)
 	return s, nil

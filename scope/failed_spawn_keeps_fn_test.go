@@ -1,0 +1,42 @@
+package scope_test
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// A group keeps no function that it has refused.
+func TestGroup_TG24_ARefusedFunctionIsNotKept(t *testing.T) {
+	simulated(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			g := groupOf(t, co, groupLimit(1, 1))
+			hold := e.gate()
+			for range 2 {
+				_, err := g.Spawn(co, func(co *scheduler.Coroutine) (int, error) { _, err := co.Await(hold); return 0, err })
+				require.NoError(t, err)
+			}
+			require.NoError(t, co.Yield())
+			const n = 20
+			var freed atomic.Int32
+			for range n {
+				big := make([]byte, 1<<16)
+				runtime.AddCleanup(&big[0], func(int) { freed.Add(1) }, 0)
+				_, err := g.Spawn(co, func(*scheduler.Coroutine) (int, error) { return len(big), nil }, scheduler.Timeout(ms))
+				isTimeout(t, err)
+			}
+			for i := 0; i < 20 && freed.Load() < n-1; i++ {
+				runtime.GC()
+				time.Sleep(5 * ms)
+			}
+			assert.GreaterOrEqual(t, int(freed.Load()), n-2)
+			return g.Cancel(nil)
+		})
+	})
+}
