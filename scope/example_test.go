@@ -112,9 +112,9 @@ func ExampleSet() {
 		if err != nil {
 			return err
 		}
-		for i := range 3 {
+		for i, takes := range []time.Duration{30, 10, 40} {
 			_, err := s.Spawn(co, func(co *uvasync.Coroutine) (int, error) {
-				return i * i, co.Delay(time.Duration(30-10*i) * time.Millisecond)
+				return i * i, co.Delay(takes * time.Millisecond)
 			})
 			if err != nil {
 				return err
