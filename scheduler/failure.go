@@ -62,7 +62,7 @@ func (sc *Scope) fail(co *Coroutine, err error) {
 		}
 		// All fail together, safe or not: who does not want that has a handler. Zombies of a scope that has ended are left
 		// alone (SCOPE-06).
-		if sc.parent != nil && !sc.cleanup && !sc.Ending() {
+		if sc.parent != nil && !sc.cleans() && !sc.Ending() {
 			sc.end(forcibly, &event.CancelledError{Reason: err})
 		}
 	}

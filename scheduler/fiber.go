@@ -104,7 +104,10 @@ func (b *fiberBody) Exited() {
 func (f *fiber) exec() {
 	co := f.co
 	fn := co.fn
-	co.fn, co.begun = nil, true
+	if fn != nil { // what is nil is not written, for the sake of the collector's write barrier
+		co.fn = nil
+	}
+	co.begun = true
 	f.returned = false
 	defer f.ended()
 	f.enter(co)

@@ -50,6 +50,7 @@ type Scheduler struct {
 	zombies int
 	total   int
 	ghosts  ghosts // zombies that are logged
+	spare   ending // of scopes, with a list that can be used
 	missed  int    // notifications that came to waits that had ended already
 
 	clockStep int           // resumptions between two looks at the clock

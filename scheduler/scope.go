@@ -3,6 +3,7 @@ package scheduler
 import (
 	"cmp"
 	"iter"
+	"sync/atomic"
 
 	"github.com/uvasync/uvasync/event"
 )
@@ -15,19 +16,19 @@ type Scope struct {
 	children     scopeList
 	prev, next   *Scope // siblings
 	coroutines   []*Coroutine
-	single       [1]*Coroutine // room for the first, without an allocation
-	owned        *Owned        // newest first
-	values       Values
+	single       [1]*Coroutine          // room for the first, without an allocation
+	owned        *Owned                 // newest first
+	values       atomic.Pointer[Values] // any goroutine; nil: there are none
 	onError      FailureHandler
 	onChildError FailureHandler
 	watcher      Watcher
 	zombieLog    *ZombieLog            // that of the scope around it, unless it was given one; nil: that of the run
 	clean        *Scope                // the innermost of finally handlers that it is, or is below; nil: none
-	inside       int32                 // of one of finally handlers: coroutines in it and below it
 	reason       *event.CancelledError // why it was cancelled
 	active       int32                 // of coroutines
 	zombies      int32                 // of coroutines
 	busy         int32                 // of children: in those, or below, there are active coroutines
+	inside       int32                 // of one of finally handlers: coroutines in it and below it
 	safe         bool                  // cancelling it makes zombies
 	sealed       bool                  // takes no more coroutines
 	disposed     bool                  // by any of the calls that do, one with a time limit included
@@ -36,7 +37,6 @@ type Scope struct {
 	released     bool                  // what it owns is closed
 	done         bool                  // complete, and out of the tree
 	ends         bool                  // an end of it is being written down
-	cleanup      bool                  // of finally handlers: not cancelled with its parent, gone when it is empty
 }
 
 // FailureHandler gets a failure that nobody awaited; co is the coroutine that failed, nil when it was something else. Nil
@@ -47,6 +47,8 @@ type FailureHandler func(sc *Scope, co *Coroutine, err error) error
 type Watcher interface {
 	// Failed is asked whether somebody waits for the failures of the scope and of those below; then no handler is called.
 	Failed(co *Coroutine, err error) (taken bool)
+	// Forced is called when all coroutines in the scope and below were, or are about to be, cancelled by force.
+	Forced()
 	// Idle is called when the last active coroutine in the scope and below is gone (SCOPE-27).
 	Idle()
 	// Drained is called when the scope is sealed and nothing is left in it and below (SCOPE-22).
@@ -80,6 +82,9 @@ func (l *scopeList) remove(sc *Scope) {
 	sc.prev, sc.next = nil, nil
 }
 
+// cleans reports whether it is one of finally handlers: not cancelled with its parent, gone when it is empty.
+func (sc *Scope) cleans() bool { return sc.clean == sc }
+
 // siblings is the list that sc stands in.
 func (sc *Scope) siblings() *scopeList {
 	if sc.parent == nil {
@@ -93,7 +98,6 @@ func newScope(s *Scheduler, parent *Scope) *Scope {
 	if parent != nil {
 		sc.safe, sc.zombieLog, sc.clean = parent.safe, parent.zombieLog, parent.clean
 	}
-	sc.values.owner = sc
 	sc.siblings().push(sc)
 	return sc
 }
@@ -118,7 +122,6 @@ func (sc *Scope) New() (*Scope, error) {
 func (sc *Scope) NewEnded() *Scope {
 	child := &Scope{s: sc.s, parent: sc, safe: sc.safe, reason: sc.reason, sealed: true, disposed: true, released: true, done: true}
 	child.safely, child.forced = sc.reason == nil, sc.reason != nil
-	child.values.owner = child
 	return child
 }
 
@@ -153,7 +156,7 @@ func (sc *Scope) Children() iter.Seq[*Scope] {
 	return func(yield func(*Scope) bool) {
 		var list []*Scope
 		for c := sc.children.first; c != nil; c = c.next {
-			if !c.cleanup {
+			if !c.cleans() {
 				list = append(list, c)
 			}
 		}
@@ -197,8 +200,14 @@ func (sc *Scope) Counts() (active, zombies, total int) {
 	return int(sc.active), int(sc.zombies), len(sc.coroutines)
 }
 
-// Values returns what is stored with the scope.
-func (sc *Scope) Values() *Values { return &sc.values }
+// Values returns what is stored with the scope. Any goroutine; changing them is for the loop, or before Run.
+func (sc *Scope) Values() *Values {
+	if v := sc.values.Load(); v != nil {
+		return v
+	}
+	sc.values.CompareAndSwap(nil, &Values{owner: sc})
+	return sc.values.Load()
+}
 
 // Watch makes w be told what becomes of the scope. There is one watcher.
 func (sc *Scope) Watch(w Watcher) { sc.watcher = w }
@@ -216,8 +225,10 @@ func (sc *Scope) OnChildError(h FailureHandler) { sc.onChildError = h }
 
 func (sc *Scope) find(key any) (any, bool) {
 	for ; sc != nil; sc = sc.parent {
-		if v, ok := sc.values.local(key); ok {
-			return v, true
+		if v := sc.values.Load(); v != nil {
+			if value, ok := v.local(key); ok {
+				return value, true
+			}
 		}
 	}
 	return nil, false

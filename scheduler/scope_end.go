@@ -69,7 +69,7 @@ func (sc *Scope) seal(e *ending) {
 	}
 	sc.sealed, sc.disposed = true, true
 	for c := sc.children.first; c != nil; c = c.next {
-		if !c.cleanup {
+		if !c.cleans() {
 			c.seal(e)
 		}
 	}
@@ -96,20 +96,36 @@ func (sc *Scope) check(call string) error {
 
 // end ends the scope and those below it. The reason is what coroutines that are cancelled shall see, and the log of zombies.
 func (sc *Scope) end(how manner, reason *event.CancelledError) {
-	var few [8]step
-	e := ending{how: how, reason: reason, steps: few[:0]}
+	e := &sc.s.spare // which keeps its list; one in the middle of another, or of somebody's exit, has its own
+	if e.busy {
+		e = &ending{}
+	}
+	e.how, e.reason, e.busy = how, reason, true
 	e.begin(sc)
 	e.add(sc)
 	e.run()
+	e.clear()
 }
 
 // ending is the end of some scopes under way. Everything is noted down before anybody is told, because those who are told may end
 // others, and it goes on if they exit the goroutine.
 type ending struct {
 	how    manner
+	busy   bool
 	reason *event.CancelledError
 	steps  []step
 	next   int
+}
+
+// mostSteps is the length of a list of steps up to which it is kept.
+const mostSteps = 1024
+
+func (e *ending) clear() {
+	if cap(e.steps) > mostSteps {
+		e.steps = nil
+	}
+	clear(e.steps)
+	e.steps, e.next, e.reason, e.busy = e.steps[:0], 0, nil, false
 }
 
 type step struct {
@@ -156,7 +172,7 @@ func (e *ending) begin(sc *Scope) {
 		e.steps = append(e.steps, step{telling, sc, nil})
 	}
 	for c := sc.children.first; c != nil; c = c.next {
-		if !c.cleanup {
+		if !c.cleans() {
 			e.begin(c)
 		}
 	}
@@ -199,6 +215,9 @@ func (e *ending) run() {
 		switch st.do {
 		case releasing:
 			st.scope.release()
+			if w := st.scope.watcher; w != nil && e.how == forcibly {
+				st.scope.s.call(func() error { w.Forced(); return nil })
+			}
 		case telling:
 			st.scope.tellSealed()
 		case cancelling:
@@ -214,7 +233,7 @@ func (e *ending) run() {
 // leaveIfDone completes a scope that nothing can happen in any more, and takes it out of the tree: one that is sealed, or of
 // finally handlers, and empty. Its parent may be done by that too.
 func (sc *Scope) leaveIfDone() {
-	for sc != nil && !sc.done && (sc.sealed || sc.cleanup) && len(sc.coroutines) == 0 && sc.children.first == nil {
+	for sc != nil && !sc.done && (sc.sealed || sc.cleans()) && len(sc.coroutines) == 0 && sc.children.first == nil {
 		sc.leave()
 		sc = sc.parent
 	}
@@ -261,7 +280,7 @@ func (sc *Scope) release() {
 		return
 	}
 	sc.released = true
-	if sc.cleanup && sc.parent != nil {
+	if sc.cleans() && sc.parent != nil {
 		for _, o := range sc.things() {
 			sc.parent.Own(o, o.thing)
 		}

@@ -74,7 +74,7 @@ func (s *Scheduler) shutdown(reason error) {
 	}
 	e := ending{how: forcibly, reason: &event.CancelledError{Reason: reason}}
 	for root := s.roots.first; root != nil; root = root.next {
-		if !root.cleanup {
+		if !root.cleans() {
 			e.begin(root)
 		}
 	}

@@ -230,7 +230,10 @@ func (s *Scheduler) withdraw(co *Coroutine) {
 	x.requested = &event.CancelledError{}
 	x.err, co.asked, co.state = x.requested, true, completed
 	co.over.Store(1)
-	co.scope.remove(co)
+	defer co.scope.remove(co)
+	if x.rare != nil && x.rare.zombie != nil {
+		x.rare.zombie.ended(x.err)
+	}
 }
 
 func (sc *Scope) noSpawn(call string) error {

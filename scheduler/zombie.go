@@ -3,6 +3,7 @@ package scheduler
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -91,7 +92,7 @@ func (g *ghosts) add(co *Coroutine, l ZombieLog, reason error) {
 	co.rarely().zombie = z
 	var why []slog.Attr
 	if reason != nil {
-		why = append(why, slog.String("reason", reason.Error()))
+		why = append(why, slog.String("reason", s.textOf(reason)))
 	}
 	z.tell("a coroutine became a zombie", slog.LevelWarn, why...)
 	if linger := cmp.Or(l.Linger, 10*time.Second); linger > 0 {
@@ -162,7 +163,7 @@ func (z *zombie) ended(err error) {
 	level, more := slog.LevelInfo, []slog.Attr{slog.Duration("lingered", s.reactor.Now().Sub(z.since))}
 	if err != nil {
 		level = slog.LevelWarn
-		more = append(more, slog.String("error", err.Error()))
+		more = append(more, slog.String("error", s.textOf(err)))
 	}
 	z.tell("a zombie has ended", level, more...)
 }
@@ -188,6 +189,12 @@ func (z *zombie) tell(what string, level slog.Level, more ...slog.Attr) {
 	}
 	attrs = append(attrs, more...)
 	s.call(func() error { z.log.Logger.LogAttrs(context.Background(), level, what, attrs...); return nil })
+}
+
+// textOf is the text of an error, which is somebody else's. fmt survives what an Error may do.
+func (s *Scheduler) textOf(err error) (text string) {
+	s.call(func() error { text = fmt.Sprint(err); return nil })
+	return text
 }
 
 // enabled asks a logger, which is somebody else's, whether it takes records of a level.

@@ -110,6 +110,13 @@ func (st *state) destroy(reason error) {
 	}
 }
 
+// Forced is called by the scheduler when the coroutines are cancelled by force: there is nothing left to limit.
+func (st *state) Forced() {
+	if st.ext != nil && st.ext.limit != nil {
+		st.ext.limit.Stop()
+	}
+}
+
 // Drained is called by the scheduler when the scope has ended and nothing is left in it.
 func (st *state) Drained() {
 	st.release()

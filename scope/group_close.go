@@ -87,7 +87,7 @@ func (c *core) shut(reason error) {
 func (c *core) stop(reason error) {
 	c.closed, c.reason = true, reason
 	if c.line.Waiting() > 0 {
-		c.line.RejectAll(c.closedError("scope: Spawn"))
+		c.line.RejectAll(c.closedError("scope: Spawn")) // see turnedAway
 	}
 }
 
@@ -101,8 +101,10 @@ func (c *core) closedError(call string) error {
 	if cancelled, ok := reason.(*event.CancelledError); ok {
 		reason = cancelled.Reason
 	}
-	return &event.ClosedError{Call: call, What: "the " + c.kind.String(), Reason: reason, Fix: "the task was not added"}
+	return &event.ClosedError{Call: call, What: c.what(), Reason: reason, Fix: "the task was not added"}
 }
+
+func (c *core) what() string { return "the " + c.kind.String() }
 
 // refusal is the answer to a spawner that comes when the group is closed.
 func (c *core) refusal(call string) error {

@@ -185,7 +185,11 @@ func (c *core) turn(line *waitq.Queue[consumer], w *waitq.Waiter[consumer]) {
 	line.Release(w)
 	if answer != nil {
 		w.Free()
-		answer.fail(&event.ClosedError{Call: "scope: Set.JoinNext", What: "the " + c.kind.String(), Fix: "all its tasks were handed out to others"})
+		call := "scope: Set.JoinNext"
+		if line == &c.wins {
+			call = "scope: Set.JoinAny"
+		}
+		answer.fail(&event.ClosedError{Call: call, What: c.what(), Fix: "all its tasks were handed out to others"})
 	}
 }
 

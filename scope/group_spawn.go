@@ -157,9 +157,17 @@ func (e *engine[K, T]) queue(call string, co *scheduler.Coroutine, t *task, opts
 // group has a cancellation, so that a body may return it, which matches the closing, too.
 func (c *core) turnedAway(call string, err error) error {
 	var closed *event.ClosedError
-	var cancelled *event.CancelledError
-	if !errors.As(err, &closed) || !errors.As(err, &cancelled) || cancelled.Token {
+	if !errors.As(err, &closed) || closed.What != c.what() {
 		return err
 	}
-	return &event.CancelledError{Reason: event.WithCause(closed, cancelled.Reason)}
+	named := *closed
+	named.Call = call
+	var cancelled *event.CancelledError
+	switch {
+	case err == error(closed):
+		return &named
+	case !errors.As(err, &cancelled) || cancelled.Token:
+		return err
+	}
+	return &event.CancelledError{Reason: event.WithCause(&named, cancelled.Reason)}
 }

@@ -13,8 +13,8 @@ import (
 // owner is what something that is ended with its handle knows of that. Loop goroutine only.
 type owner struct {
 	age     age
-	place   int             // in the list of young ones
-	cleanup runtime.Cleanup // of one that is grown
+	place   int32            // in the list of young ones
+	cleanup *runtime.Cleanup // of one that is grown
 }
 
 type age uint8
@@ -43,7 +43,7 @@ func nurseryOf(s *scheduler.Scheduler) *nursery { return &stateOf(s.Main()).extr
 // born is called with what has a handle from now on.
 func (n *nursery) born(s *scheduler.Scheduler, h handled) {
 	o := h.ownership()
-	o.age, o.place = young, len(n.young)
+	o.age, o.place = young, int32(len(n.young))
 	n.young = append(n.young, h)
 	if !n.watched {
 		n.watched = true
@@ -65,6 +65,7 @@ func (o *owner) release(s *scheduler.Scheduler) (had bool) {
 		n.young = n.young[:last]
 	case grown:
 		o.cleanup.Stop()
+		o.cleanup = nil
 	}
 	return was != ageless
 }
@@ -85,7 +86,8 @@ func (n *nursery) grow() {
 	for i, h := range n.young {
 		n.young[i] = nil
 		o := h.ownership()
-		o.cleanup, o.age = h.grow(), grown
+		cleanup := h.grow()
+		o.cleanup, o.age = &cleanup, grown
 	}
 	n.young, n.watched = n.young[:0], false
 }
