@@ -2,6 +2,7 @@ package future
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/scheduler"
@@ -207,5 +208,5 @@ func (c *core) info(kind string) string {
 	case c.cancelled():
 		return text + ", completed: cancelled"
 	}
-	return text + ", completed: failed: " + c.extra.err.Error()
+	return text + ", completed: failed: " + fmt.Sprint(c.extra.err)
 }

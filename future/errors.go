@@ -2,6 +2,7 @@ package future
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/scheduler"
@@ -29,7 +30,7 @@ func (e *UnhandledError) Error() string {
 	if e.GivenUp {
 		fix = " (who awaited it gave up before); Ignore or Dispose it then: "
 	}
-	return "future: nobody took the error of the future created at " + e.CreatedAt + fix + e.Err.Error()
+	return "future: nobody took the error of the future created at " + e.CreatedAt + fix + fmt.Sprint(e.Err)
 }
 
 // Unwrap returns the outcome.

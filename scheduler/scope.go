@@ -249,16 +249,12 @@ func (sc *Scope) Left() *Coroutine {
 	return nil
 }
 
-// each yields all scopes below sc, and last sc. What it yields may leave the tree.
-func (sc *Scope) each(yield func(*Scope) bool) { sc.visit(yield) }
-
+// visit yields all scopes below sc, and last sc, and reports whether to go on.
 func (sc *Scope) visit(yield func(*Scope) bool) bool {
-	for c := sc.children.first; c != nil; {
-		next := c.next
+	for c := sc.children.first; c != nil; c = c.next {
 		if !c.visit(yield) {
 			return false
 		}
-		c = next
 	}
 	return yield(sc)
 }

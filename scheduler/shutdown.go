@@ -121,6 +121,10 @@ func (s *Scheduler) unwindAll() {
 			late.Coroutines = append(late.Coroutines, s.whereabouts(co))
 		}
 		co.doomed = true
+		if co.state == queued && co.scope.cleans() { // finally handlers begin all the same
+			co.barred = true
+			continue
+		}
 		if !co.asked {
 			co.asked, co.extra().requested = true, &event.CancelledError{Reason: errUnwound}
 		}

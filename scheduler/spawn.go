@@ -182,6 +182,9 @@ type Task interface {
 // SpawnTask starts a coroutine that runs t, for packages that start many: otherwise as [Scope.Spawn] with [SettledBy], and with
 // [EntryOf] entry, at the cost of a plain Spawn.
 func (sc *Scope) SpawnTask(call string, t Task, entry any) (*Coroutine, error) {
+	if sc == nil || t == nil {
+		return nil, invalid(call, "scope or task", nil, "pass both")
+	}
 	if err := sc.s.Check(call); err != nil {
 		return nil, err
 	}

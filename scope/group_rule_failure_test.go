@@ -391,7 +391,7 @@ func TestGroup_TG24_FuturesOutliveTheGroup(t *testing.T) {
 
 // A future that was settled when it was made keeps its value, and nothing of the group.
 func TestGroup_TG24_ASettledFutureIsDetached(t *testing.T) {
-	type large struct{ data [1 << 16]byte }
+	type large [1 << 16]byte
 	onLibuv(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			freed := make(chan string, 3)
@@ -422,7 +422,7 @@ func TestGroup_TG24_ASettledFutureIsDetached(t *testing.T) {
 
 // What a task has captured is not kept with its outcome.
 func TestGroup_TG24_AGroupKeepsOutcomesNotFunctions(t *testing.T) {
-	type large struct{ data [1 << 16]byte }
+	type large [1 << 16]byte
 	onLibuv(t, func(t *testing.T, e *env) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			var freed int
@@ -436,7 +436,7 @@ func TestGroup_TG24_AGroupKeepsOutcomesNotFunctions(t *testing.T) {
 					runtime.AddCleanup(v, func(int) { _ = ext.Post(func() { freed++ }) }, 0)
 					groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 						_ = co.Yield()
-						if v.data[0]++; i == 1 {
+						if v[0]++; i == 1 {
 							return 0, errBoom
 						}
 						return 0, nil

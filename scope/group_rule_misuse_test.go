@@ -334,7 +334,7 @@ func TestGroup_CORO_WhatTasksDo(t *testing.T) {
 	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) { panic("panic-value") })
 		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) { panic(errBoom) })
-		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) { var m map[int]int; m[0] = 1; return 1, nil })
+		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) { var s []int; s[co.ID()] = 1; return 1, nil })
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) { return 1, co.Cancel(errStop) })          // CANC-07
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) { _ = co.Cancel(nil); return 0, errBoom }) // CANC-09
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) { return 1, fmt.Errorf("wrapped: %w", errOther) })

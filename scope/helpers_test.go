@@ -73,7 +73,6 @@ type option func(*scheduler.Options)
 func withGrace(d time.Duration) option         { return func(o *scheduler.Options) { o.Grace = d } }
 func withName(name string) option              { return func(o *scheduler.Options) { o.Name = name } }
 func withZombies(l scheduler.ZombieLog) option { return func(o *scheduler.Options) { o.Zombies = l } }
-func withSlice(d time.Duration) option         { return func(o *scheduler.Options) { o.Slice = d } }
 func withOptions(o scheduler.Options) option   { return func(all *scheduler.Options) { *all = o } }
 
 // patience ends a test binary that hangs; no run that works comes near it.

@@ -200,12 +200,12 @@ func TestScope_SCOPE19_TheChildIsCancelledBeforeTheParentIsAsked(t *testing.T) {
 			parent := scope.New(co)
 			s := scope.New(parent)
 			sibling := e.spawn(s, sleeper(hour))
-			require.NoError(t, parent.OnChildError(func(got *scope.Scope, c *scheduler.Coroutine, err error) error {
+			require.NoError(t, parent.OnChildError(func(got *scope.Scope, c *scheduler.Coroutine, _ error) error {
 				assert.True(t, s.IsCancelled())
 				assert.True(t, sibling.CancellationRequested())
 				assert.False(t, got.IsCancelled())
 				assert.True(t, scope.Of(c).Same(s))
-				_, err = s.Spawn(fails(nil))
+				_, err := s.Spawn(fails(nil))
 				isUsage(t, err)
 				e.spawn(got, e.sayer("spawned in the handler"))
 				return nil

@@ -125,8 +125,7 @@ func TestScope_SCOPE07_NoSpawnFromTheMomentOfTheCall(t *testing.T) {
 			e.mustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co)
 				below := scope.New(s)
-				var inside *scheduler.Coroutine
-				inside = e.spawn(s, func(co *scheduler.Coroutine) error {
+				inside := e.spawn(s, func(co *scheduler.Coroutine) error {
 					_ = co.Delay(ms)
 					_, err := co.Spawn(e.sayer("never")) // through a coroutine of the scope
 					isUsage(t, err, "scope")
@@ -149,7 +148,7 @@ func TestScope_SCOPE07_NoSpawnFromTheMomentOfTheCall(t *testing.T) {
 					require.NoError(t, made.AwaitCompletion(co))
 					require.NoError(t, made.Close())
 				}
-				assert.Equal(t, "cancel" == name || "dispose" == name, scope.New(s).IsCancelled(), name)
+				assert.Equal(t, name == "cancel" || name == "dispose", scope.New(s).IsCancelled(), name)
 				e.spawn(scope.New(co), e.sayer("beside"))
 				return co.Delay(3 * ms)
 			})
