@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/future"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -28,6 +29,33 @@ func TestGroup_TG10_RaceIsTheFirstToSettle(t *testing.T) {
 		groupStats(t, g, 0, 0, 3, 0, 0)
 		assert.Equal(t, 2, groupAwait(t, co, first), "a future stays as it is")
 	})
+}
+
+func TestGroup_TG12_TheOthersRunOn(t *testing.T) {
+	for name, first := range map[string]func(g *scope.Group[int, int]) (*future.Future[int], error){
+		"race": (*scope.Group[int, int]).Race,
+		"any":  (*scope.Group[int, int]).Any,
+	} {
+		t.Run(name, func(t *testing.T) {
+			groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+				g := groupOf(t, co)
+				holds := e.groupHolds(g, 3)
+				answer, err := first(g)
+				require.NoError(t, err)
+				yields(co, 1)
+				holds[1].give(1)
+				assert.Equal(t, 1, groupAwait(t, co, answer))
+				yields(co, 2)
+				groupStats(t, g, 0, 2, 1, 0, 0)
+				for _, hold := range []int{0, 2} {
+					assert.NoError(t, holds[hold].co.Err())
+				}
+				groupEnd(holds)
+				yields(co, 2)
+				groupStats(t, g, 0, 0, 3, 0, 0)
+			})
+		})
+	}
 }
 
 func TestGroup_TG10_RaceTakesAFailureToo(t *testing.T) {
