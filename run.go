@@ -63,13 +63,13 @@ type Option func(*config)
 // WithName names the run in errors and logs.
 func WithName(name string) Option { return func(c *config) { c.scheduler.Name = name } }
 
-// WithLogger has l told of what goes wrong: a coroutine that does not come back, zombies, failures that end the run and deadlocks,
-// with all that is known of them. Without it nothing is logged.
+// WithLogger has l told of what goes wrong: a coroutine that does not come back, zombies, failures that end the run and
+// deadlocks, with all that is known of them. Without it nothing is logged.
 func WithLogger(l *slog.Logger) Option { return func(c *config) { c.scheduler.Logger = l } }
 
-// WithZombieLog has l told of coroutines that run on in scopes that were cancelled or closed safely: when they become zombies, when
-// they have ended, and every linger as long as they last (0 means 10 s, a negative value never). Without it they are told of
-// where [WithLogger] says; with a nil l too. A scope can say otherwise: see scope.Scope.LogZombies.
+// WithZombieLog has l told of coroutines that run on in scopes that were cancelled or closed safely: when they become
+// zombies, when they have ended, and every linger as long as they last (0 means 10 s, a negative value never). Without it
+// they are told of where [WithLogger] says; with a nil l too. A scope can say otherwise: see scope.Scope.LogZombies.
 func WithZombieLog(l *slog.Logger, linger time.Duration) Option {
 	return func(c *config) { c.scheduler.Zombies = scheduler.ZombieLog{Logger: l, Linger: linger} }
 }

@@ -8,8 +8,8 @@ import (
 
 // FromEvent returns a future of the next time that ev happens. ev is started for it; when the future is cancelled or
 // disposed first, or its scope is cancelled or over, ev is stopped and unsubscribed, and its later firing touches nothing
-// (EVT-15). An event that cannot be subscribed to gives a failed future. Loop goroutine only: it panics with an [event.UsageError] elsewhere, and with an
-// [event.InvalidArgumentError] when owner or ev is nil.
+// (EVT-15). An event that cannot be subscribed to gives a failed future. Loop goroutine only: it panics with an
+// [event.UsageError] elsewhere, and with an [event.InvalidArgumentError] when owner or ev is nil.
 //
 //go:noinline
 func FromEvent(owner scheduler.Scoped, ev event.Event) *Future[any] {

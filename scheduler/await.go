@@ -146,8 +146,8 @@ func (co *Coroutine) Reachable(call string, ev event.Event) (*event.Base, error)
 // Refusing is an event that not every coroutine may wait for.
 type Refusing interface {
 	event.Event
-	// RefuseWait returns a *event.UsageError that names the call when co cannot wait for the event: it would wait for itself, or
-	// the event belongs to another run (GEN-11).
+	// RefuseWait returns a *event.UsageError that names the call when co cannot wait for the event: it would wait for
+	// itself, or the event belongs to another run (GEN-11).
 	RefuseWait(call string, co *Coroutine) error
 }
 

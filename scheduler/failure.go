@@ -130,8 +130,8 @@ func (s *Scheduler) call(fn func() error) {
 	}
 }
 
-// Call runs fn, a function of somebody else's, outside of the body that is running: a panic there is its error, a Goexit ends the
-// run. It is for packages that call back. The loop only.
+// Call runs fn, a function of somebody else's, outside of the body that is running: a panic there is its error, a Goexit
+// ends the run. It is for packages that call back. The loop only.
 func (s *Scheduler) Call(fn func() error) error { return s.recovered(fn) }
 
 // recovered runs fn and turns a panic into an error.

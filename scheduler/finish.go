@@ -167,8 +167,9 @@ func (s *Scheduler) spawnFinally(co *Coroutine, r *rare) {
 	s.ready.PushFront(cleaner)
 }
 
-// Finally starts a coroutine that makes the calls, one after the other whatever they return. It belongs to a scope of its own below sc, which outlives cancellation, and may suspend and spawn. Their failures, one or an
-// *event.CompositeError, go to failed. name and entry, a function, are for reports.
+// Finally starts a coroutine that makes the calls, one after the other whatever they return. It belongs to a scope of its
+// own below sc, which outlives cancellation, and may suspend and spawn. Their failures, one or an *event.CompositeError, go
+// to failed. name and entry, a function, are for reports.
 func (sc *Scope) Finally(name string, entry any, calls []func(self *Coroutine) error, failed func(err error)) {
 	sc.s.ready.Push(sc.s.finally(sc, name, entry, calls, failed))
 }

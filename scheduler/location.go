@@ -81,8 +81,8 @@ func (co *Coroutine) SuspendLocation() string {
 	return at(stack[0])
 }
 
-// SpawnLocation returns where co was started: the line, with Options.SpawnLines, unless it is of a task that had to wait for its
-// turn in a group; or else the function that it runs and where that begins. Any goroutine.
+// SpawnLocation returns where co was started: the line, with Options.SpawnLines, unless it is of a task that had to wait
+// for its turn in a group; or else the function that it runs and where that begins. Any goroutine.
 func (co *Coroutine) SpawnLocation() string {
 	if x := co.ext.Load(); x != nil && x.label != nil && x.label.calls != nil {
 		frames := runtime.CallersFrames(x.label.calls[:])

@@ -125,7 +125,8 @@ func (sc *Scope) NewEnded() *Scope {
 	return child
 }
 
-// NewRoot makes a scope beside the main one, a safe one: it ends with the run, and finds none of the main scope's values (CTX-05).
+// NewRoot makes a scope beside the main one, a safe one: it ends with the run, and finds none of the main scope's values
+// (CTX-05).
 func (s *Scheduler) NewRoot() (*Scope, error) {
 	const call = "Scheduler.NewRoot"
 	if err := s.Check(call); err != nil {
@@ -181,11 +182,14 @@ func (sc *Scope) Sealed() bool { return sc.sealed }
 // (SCOPE-03, SCOPE-04).
 func (sc *Scope) Closed() bool { return sc.disposed || sc.Drained() }
 
-// Cancelled returns what its coroutines were cancelled with; nil when they were not.
+// Cancelled returns what it was cancelled with, whether its coroutines were or have become zombies; nil when it was not.
 func (sc *Scope) Cancelled() *event.CancelledError { return sc.reason }
 
 // Ending reports whether coroutines were cancelled, or left to themselves as zombies (SCOPE-13).
 func (sc *Scope) Ending() bool { return sc.reason != nil || sc.safely }
+
+// Forced reports whether all its coroutines were cancelled by force.
+func (sc *Scope) Forced() bool { return sc.forced }
 
 // Finished reports whether no active coroutine is in it and below it (SCOPE-27).
 func (sc *Scope) Finished() bool { return sc.active == 0 && sc.busy == 0 }
@@ -215,8 +219,8 @@ func (sc *Scope) Watch(w Watcher) { sc.watcher = w }
 // Watcher returns who is told what becomes of the scope; nil: nobody.
 func (sc *Scope) Watcher() Watcher { return sc.watcher }
 
-// OnError makes h get the failures of the scope's coroutines, instead of the failure cancelling the scope (SCOPE-16). It runs on
-// the loop, outside of any coroutine; it may spawn, and must not suspend. Setting it again replaces it.
+// OnError makes h get the failures of the scope's coroutines, instead of the failure cancelling the scope (SCOPE-16). It
+// runs on the loop, outside of any coroutine; it may spawn, and must not suspend. Setting it again replaces it.
 func (sc *Scope) OnError(h FailureHandler) { sc.onError = h }
 
 // OnChildError makes h get the failures that come from the scopes below, before OnError's (SCOPE-17). By then those are

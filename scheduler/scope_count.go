@@ -13,6 +13,9 @@ func (sc *Scope) enter(co *Coroutine) {
 		sc.coroutines = sc.single[:0]
 	}
 	sc.coroutines = append(sc.coroutines, co)
+	if co.index == 1 { // the list has moved
+		sc.single[0] = nil
+	}
 	sc.s.total++
 	if sc.clean != nil {
 		sc.clean.inside++

@@ -39,13 +39,14 @@ func (sc *Scope) Dispose(reason error) error {
 }
 
 // DisposeSafely closes the scope and those below it, and leaves the coroutines to themselves: all become zombies, which run to
-// their end (SCOPE-25). What the scope owns is closed when the last of them has ended. The reason, which may be nil, is told to the
-// zombie log.
+// their end (SCOPE-25). What the scope owns is closed when the last of them has ended. The reason, which may be nil, is
+// told to the zombie log.
 func (sc *Scope) DisposeSafely(reason error) error {
 	return sc.dispose("Scope.DisposeSafely", safely, &event.CancelledError{Reason: reason})
 }
 
-// Seal closes the scope and those below it, and leaves the coroutines as they are. A *event.UsageError as for Cancel.
+// Seal closes the scope and those below it, and leaves the coroutines as they are. What they own is closed when nothing is
+// left in them. A *event.UsageError as for Cancel.
 func (sc *Scope) Seal() error {
 	if err := sc.check("Scope.Seal"); err != nil {
 		return err
@@ -61,8 +62,8 @@ func (sc *Scope) sealAll() {
 	e.run()
 }
 
-// seal marks the scope and those below it. What is disposed was so with all below it. With e, it notes whom to tell, the innermost
-// first.
+// seal marks the scope and those below it. What is disposed was so with all below it. With e, it notes whom to tell, the
+// innermost first.
 func (sc *Scope) seal(e *ending) {
 	if sc.disposed {
 		return
@@ -107,8 +108,8 @@ func (sc *Scope) end(how manner, reason *event.CancelledError) {
 	e.clear()
 }
 
-// ending is the end of some scopes under way. Everything is noted down before anybody is told, because those who are told may end
-// others, and it goes on if they exit the goroutine.
+// ending is the end of some scopes under way. Everything is noted down before anybody is told, because those who are told
+// may end others, and it goes on if they exit the goroutine.
 type ending struct {
 	how    manner
 	busy   bool
@@ -282,7 +283,9 @@ func (sc *Scope) release() {
 	sc.released = true
 	if sc.cleans() && sc.parent != nil {
 		for _, o := range sc.things() {
-			sc.parent.Own(o, o.thing)
+			if o.scope == sc {
+				sc.s.call(func() error { sc.parent.Own(o, o.thing); return nil })
+			}
 		}
 		return
 	}

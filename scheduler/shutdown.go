@@ -81,14 +81,14 @@ func (s *Scheduler) shutdown(reason error) {
 	for root := s.roots.first; root != nil; root = root.next {
 		e.add(root)
 	}
-	e.run()
 	if s.opts.Grace < 0 {
-		s.unwindAll()
+		defer s.unwindAll() // also when who is told exits the goroutine
 	}
+	e.run()
 }
 
-// unhide makes the time that helpers wait for count as live, in as far as the cancellation spares them: as long as the grace lasts,
-// it may still come.
+// unhide makes the time that helpers wait for count as live, in as far as the cancellation spares them: as long as the
+// grace lasts, it may still come.
 func (s *Scheduler) unhide() {
 	for _, co := range s.Coroutines() {
 		if co.marks.has(markHidden) && co.state == suspended {

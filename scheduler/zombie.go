@@ -20,9 +20,9 @@ import (
 //	"a zombie has ended"           Info; Warn if it ended with an error
 //
 // Their attributes: run, coroutine (its id), name (see [Named]), started (the function that it runs, or the spawning line with
-// Options.SpawnLines), suspended (where; not while it runs, and neither before it began nor after it has ended), waits_for (on what; not when
-// the wait is over), reason (why it became one, if the scope was given one), lingered (how long it has been one), error (what it
-// ended with).
+// Options.SpawnLines), suspended (where; not while it runs, and neither before it began nor after it has ended), waits_for
+// (on what; not when the wait is over), reason (why it became one, if the scope was given one), lingered (how long it has
+// been one), error (what it ended with).
 type ZombieLog struct {
 	// Logger gets the records. Nil in the options of a run means that of the run; nil for a scope, nobody.
 	Logger *slog.Logger

@@ -12,9 +12,9 @@ import (
 
 // AwaitCompletion waits until no active coroutine is left in the scope and below it, those included that are spawned meanwhile
 // (SCOPE-09). Zombies are not waited for. After a cancellation it waits for those that are still unwinding (SCOPE-10). It never
-// returns the failure of a coroutine. Errors: [event.CancelledError] when co is cancelled, or, with its Token set, when the token
-// of the options fires; [event.ErrTimeout]; the scope runs on (SCOPE-11). [event.UsageError] when co belongs to the scope or to
-// one below, and would wait for itself (SCOPE-12).
+// returns the failure of a coroutine. Errors: [event.CancelledError] when co is cancelled, or, with its Token set, when the
+// token of the options fires; [event.ErrTimeout]; the scope runs on (SCOPE-11). [event.UsageError] when co belongs to the
+// scope or to one below, and would wait for itself (SCOPE-12).
 func (s *Scope) AwaitCompletion(co *scheduler.Coroutine, opts ...scheduler.WaitOption) error {
 	const call = "scope: Scope.AwaitCompletion"
 	if err := s.mayWait(call, co); err != nil {
@@ -27,11 +27,12 @@ func (s *Scope) AwaitCompletion(co *scheduler.Coroutine, opts ...scheduler.WaitO
 // AwaitAfterCancellation waits until nothing is left in a scope that was cancelled, disposed or closed, zombies included
 // (SCOPE-14). While it waits, failures that reach the scope come here, and not to the scope's handlers: without onError, the
 // first is returned at once; otherwise onError is called with each, in co, and may suspend; when it returns an error, that is
-// returned, with the failure in its chain (SCOPE-15). What was not handled when it returns early is joined to the error.
+// returned, with the failure in its chain (SCOPE-15). Of several that wait each gets them all. What was not handled when it
+// returns early is joined to the error.
 //
-// Errors: those; [event.CancelledError], [event.ErrTimeout] as for [Scope.AwaitCompletion]; [event.UsageError] when the scope was
-// not cancelled or disposed before, or the time limit of DisposeAfterTimeout is not over (SCOPE-13), and when co belongs to the
-// scope (SCOPE-12).
+// Errors: those; [event.CancelledError], [event.ErrTimeout] as for [Scope.AwaitCompletion]; [event.UsageError] when the
+// scope was not cancelled or disposed before, or the time limit of DisposeAfterTimeout is not over (SCOPE-13), and when co
+// belongs to the scope (SCOPE-12).
 func (s *Scope) AwaitAfterCancellation(co *scheduler.Coroutine, onError func(err error, s *Scope) error, opts ...scheduler.WaitOption) error {
 	const call = "scope: Scope.AwaitAfterCancellation"
 	if err := s.mayWait(call, co); err != nil {
@@ -73,8 +74,13 @@ type afterWait struct {
 	opts     []scheduler.WaitOption
 	limit    time.Duration // 0: none
 	until    time.Time
-	failures []error // that were not handled yet
+	failures []failure // that were not handled yet
 	parked   bool
+}
+
+type failure struct {
+	co  *scheduler.Coroutine // whose; nil: of something else
+	err error
 }
 
 var _ scheduler.Waiting = (*afterWait)(nil)
@@ -122,7 +128,7 @@ func (w *afterWait) park() error {
 // handle calls onError with the failures that have come.
 func (w *afterWait) handle() error {
 	for len(w.failures) > 0 {
-		err := w.failures[0]
+		err := w.failures[0].err
 		var failed error
 		if w.onError == nil {
 			failed = err
@@ -139,7 +145,10 @@ func (w *afterWait) handle() error {
 
 // with is err together with the failures that nobody else will see.
 func (w *afterWait) with(err error) error {
-	left := w.failures
+	var left []error
+	for _, f := range w.failures {
+		left = append(left, f.err)
+	}
 	w.failures = nil
 	return event.WithCause(err, errors.Join(left...))
 }
@@ -150,18 +159,18 @@ func (w *afterWait) leave() {
 	if i := slices.Index(st.ext.waiters, w); i >= 0 {
 		st.ext.waiters = slices.Delete(st.ext.waiters, i, i+1)
 	}
-	for _, err := range w.failures {
-		st.inner.Fail(nil, err)
+	for _, f := range w.failures {
+		st.inner.Fail(f.co, f.err)
 	}
 }
 
 // Failed is called by the scheduler with a failure that reaches the scope.
-func (st *state) Failed(_ *scheduler.Coroutine, err error) (taken bool) {
+func (st *state) Failed(co *scheduler.Coroutine, err error) (taken bool) {
 	if st.ext == nil {
 		return false
 	}
 	for _, w := range st.ext.waiters {
-		w.failures = append(w.failures, err)
+		w.failures = append(w.failures, failure{co, err})
 		w.wake()
 		taken = true
 	}

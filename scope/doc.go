@@ -4,16 +4,16 @@
 //
 // A [Scope] owns the coroutines that are spawned in it. Scopes form a tree: [New] and [Inherit] make one below that of a
 // coroutine, and whatever ends a scope ends those below it, never those around or beside it. The failure of a coroutine that
-// nobody awaits cancels all others in its scope, safe or not, and goes on to the scope around it; in the end it is the failure of
-// the run. A handler ([Scope.OnError], [Scope.OnChildError]) deals with it, and the others go on: set one where code of third
-// parties runs.
+// nobody awaits cancels all others in its scope, safe or not, and goes on to the scope around it; in the end it is the
+// failure of the run. A handler ([Scope.OnError], [Scope.OnChildError]) deals with it, and the others go on: set one where
+// code of third parties runs.
 //
 // # Zombies
 //
 // Not all code takes a cancellation well. A scope is safe, unless AsNotSafely was called: when it is cancelled or closed, the
 // coroutines that have started are not interrupted. They run on to their end as zombies: nobody waits for them, neither
-// AwaitCompletion nor the run, which cancels them when it is over: at its natural end, and at any other, as when the context given to Run
-// is done. The failure of a zombie is a failure like any other.
+// AwaitCompletion nor the run, which cancels them when it is over: at its natural end, and at any other, as when the
+// context given to Run is done. The failure of a zombie is a failure like any other.
 //
 //	                        coroutines                            the scope is closed
 //	Cancel                  by the safe flag; unstarted never run  when the last has ended
@@ -37,8 +37,8 @@
 //	Cancel   no more tasks; what runs is cancelled, in a safe scope, too; what waits never starts
 //	Dispose  the same
 //
-// A failure that nobody takes reaches the scope around in the end: whoever leaves a loop over Outcomes, or needs only the first result,
-// says SuppressErrors, or cancels the rest and takes what becomes of it.
+// A failure that nobody takes reaches the scope around in the end: whoever leaves a loop over Outcomes, or needs only the
+// first result, says SuppressErrors, or cancels the rest and takes what becomes of it.
 //
 // # Goroutines
 //

@@ -54,9 +54,10 @@ func (s *Scope) DisposeSafely() error {
 }
 
 // DisposeAfterTimeout closes the scope and those below it for new coroutines, and gives those that are there the time d to
-// end. What is left then is disposed as by [Scope.Dispose], with [ErrTimeLimit] (SCOPE-24). The limit is a visible event until the last
-// coroutine has ended. Called again, the later call counts; without coroutines, and for a d of 0, the scope is disposed at once.
-// Errors: [event.InvalidArgumentError] when d is negative; [event.UsageError] outside of the run's loop.
+// end. What is left then is disposed as by [Scope.Dispose], with [ErrTimeLimit] (SCOPE-24). The limit is a visible event
+// until the last coroutine has ended. Called again, the later call counts; without coroutines, and for a d of 0, the scope
+// is disposed at once. Errors: [event.InvalidArgumentError] when d is negative; [event.UsageError] outside of the run's
+// loop.
 func (s *Scope) DisposeAfterTimeout(d time.Duration) error {
 	const call = "scope: Scope.DisposeAfterTimeout"
 	if err := s.check(call); err != nil {
@@ -77,7 +78,7 @@ func (s *Scope) DisposeAfterTimeout(d time.Duration) error {
 	if err := inner.Seal(); err != nil || inner.Drained() {
 		return err
 	}
-	if d == 0 {
+	if d == 0 || inner.Forced() {
 		return inner.Dispose(ErrTimeLimit)
 	}
 	if x.limit == nil {
@@ -88,8 +89,9 @@ func (s *Scope) DisposeAfterTimeout(d time.Duration) error {
 	return x.limit.Start(d)
 }
 
-// Close ends the scope: as [Scope.DisposeSafely] when it is safe, otherwise as [Scope.Dispose], with [ErrScopeClosed] (SCOPE-26).
-// It does nothing when the scope was ended before. It is meant for defer. An [event.UsageError] outside of the run's loop.
+// Close ends the scope: as [Scope.DisposeSafely] when it is safe, otherwise as [Scope.Dispose], with [ErrScopeClosed]
+// (SCOPE-26). It does nothing when the scope was ended before, or has a time limit to end by. It is meant for defer. An
+// [event.UsageError] outside of the run's loop.
 func (s *Scope) Close() error {
 	if err := s.check("scope: Scope.Close"); err != nil {
 		return err
@@ -140,8 +142,9 @@ func (s *Scope) IsClosed() bool {
 	return s.st.inner.Closed()
 }
 
-// IsCancelled reports whether coroutines of the scope were to be cancelled: by [Scope.Cancel], safe or not, by
-// [Scope.Dispose], or because one of them failed.
+// IsCancelled reports whether the scope was cancelled: by [Scope.Cancel], safe or not, [Scope.Dispose], [Scope.Close] when
+// it is not safe, a time limit that is over, the failure of one of its coroutines, or together with one around it or the
+// run.
 func (s *Scope) IsCancelled() bool {
 	s.checked("scope: Scope.IsCancelled")
 	return s.st.inner.Cancelled() != nil

@@ -20,7 +20,10 @@ func (s *Scope) Flags() event.Flags {
 	if s == nil || s.st == nil {
 		return 0
 	}
-	return s.AsEvent().Flags()
+	if s.st.ext == nil {
+		return 0
+	}
+	return s.st.ext.base.Flags()
 }
 
 // Info describes the scope for people: "scope: 3 active, 1 zombie; below: 2 active, cancelled".

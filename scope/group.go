@@ -29,8 +29,9 @@ type GroupConfig struct {
 // has handed out. Tasks are coroutines of a scope of their own, below the one that the group was made in (TG-25). Their
 // failures are the group's (TG-23): whoever takes them with [Group.All], [Group.Race], [Group.Any], [Group.Outcomes] or
 // [Group.Errors], or says [Group.SuppressErrors], has dealt with them. Those that nobody has taken reach the scope that the
-// group was made in as one *event.CompositeError, when that scope completes, or when the group was collected and its tasks
-// have ended (TG-22).
+// group was made in as one *event.CompositeError of [TaskError], when that scope completes, or when the group was collected
+// and its tasks have ended (TG-22). What tasks spawn is no task: a failure there that nobody awaits cancels all tasks, and goes
+// on to the scope around.
 //
 // A group that is collected behaves as after [Group.Close]: its tasks run on, and the futures that it has given away stay
 // good (TG-24). When its scope is cancelled or disposed, or the one around that, the group is closed, and tasks that wait

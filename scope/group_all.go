@@ -10,7 +10,8 @@ import (
 // All returns a future of all results under their keys, in the order in which the tasks were spawned. It settles when no task
 // runs or waits for its turn, at once when that is so now, open or not (TG-07, TG-08). When tasks have failed it fails with
 // an *event.CompositeError of all failures in that order, and with [GroupConfig.IgnoreErrors] has what has succeeded. It may be
-// called again and again. [Group.Results] has what has succeeded all the same. The future belongs to the scope that the group was made in; cancelling it cancels no task.
+// called again and again. [Group.Results] has what has succeeded all the same. The future belongs to the scope that the
+// group was made in; cancelling it cancels no task.
 //
 //go:noinline
 func (g *Group[K, T]) All() *future.Future[future.Keyed[K, T]] {

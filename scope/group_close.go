@@ -87,12 +87,13 @@ func (c *core) shut(reason error) {
 func (c *core) stop(reason error) {
 	c.closed, c.reason = true, reason
 	if c.line.Waiting() > 0 {
-		c.line.RejectAll(c.closedError("scope: Spawn")) // see turnedAway
+		c.turned = c.closedError("scope: Spawn")
+		c.line.RejectAll(c.turned)
 	}
 }
 
 // closedError is what a spawner gets when the group is closed while it waits.
-func (c *core) closedError(call string) error {
+func (c *core) closedError(call string) *event.ClosedError {
 	reason := c.reason
 	if cancelled := c.inside.Cancelled(); reason == nil && cancelled != nil {
 		reason = cancelled

@@ -48,12 +48,13 @@ type core struct {
 
 	belongs scheduler.Owned // in inside, until it is over
 	closed  bool
-	reason  error // why it was closed; nil: by Close
-	over    bool  // closed, and all have ended
-	handles int   // that were not collected; and one while finally handlers run
-	handle  any   // the first one, while it is young; see owner.go
-	owner   owner // of that
-	leaving bool  // leave was called
+	reason  error              // why it was closed; nil: by Close
+	turned  *event.ClosedError // what those got who were in line then; see turnedAway
+	over    bool               // closed, and all have ended
+	handles int                // that were not collected; and one while finally handlers run
+	handle  any                // the first one, while it is young; see owner.go
+	owner   owner              // of that
+	leaving bool               // leave was called
 	finally []finalizer
 	base    *event.Base // nil until somebody asks for it
 }

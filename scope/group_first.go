@@ -9,8 +9,9 @@ import (
 )
 
 // Race returns a future of the first outcome, a result or a failure: of the tasks that have ended the one that was spawned
-// first, or else of the first that ends; further calls have the same answer (TG-10). The others run on (TG-12). The future belongs to the scope that the group was
-// made in. Error: *event.UsageError when the group is empty, and from a foreign goroutine.
+// first, or else of the first that ends; further calls have the same answer (TG-10). The others run on (TG-12). The future
+// belongs to the scope that the group was made in. Error: *event.UsageError when the group is empty, and from a foreign
+// goroutine.
 //
 //go:noinline
 func (g *Group[K, T]) Race() (*future.Future[T], error) {
@@ -27,8 +28,9 @@ func (g *Group[K, T]) Race() (*future.Future[T], error) {
 }
 
 // Any returns a future of the first result: of the tasks that have succeeded the one that was spawned first, or else of the
-// first that succeeds; further calls have the same answer. When none is left that could, it fails with an *event.CompositeError of all failures (TG-11). Otherwise as
-// [Group.Race]. With a result, failures are not dealt with: say [Group.SuppressErrors] when they do not matter.
+// first that succeeds; further calls have the same answer. When none is left that could, it fails with an
+// *event.CompositeError of all failures (TG-11). Otherwise as [Group.Race]. With a result, failures are not dealt with: say
+// [Group.SuppressErrors] when they do not matter.
 //
 //go:noinline
 func (g *Group[K, T]) Any() (*future.Future[T], error) {

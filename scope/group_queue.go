@@ -3,6 +3,7 @@ package scope
 import (
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/internal/waitq"
+	"github.com/uvasync/uvasync/scheduler"
 )
 
 // Tasks start in the order in which their spawners came (TG-02, TG-04). A spawner takes a place at once when there is one
@@ -65,8 +66,8 @@ func (c *core) forget(t *task) {
 // pump starts those whose turn it is, and gives the places that are free to who is in line.
 func (c *core) pump() {
 	for t := c.ahead; t != nil && (c.limit == 0 || c.running < c.limit); t = c.ahead {
-		if err := c.typed.start(t); err != nil {
-			c.sealed(err)
+		if c.typed.start(t) != nil {
+			c.sealed(scheduler.ErrRunOver) // whoever else seals a scope tells its group
 			return
 		}
 		t.state = taskRunning

@@ -83,6 +83,8 @@ func (e *engine[K, T]) spawnKey(call string, co *scheduler.Coroutine, key K, fn 
 	t.key, t.state = key, taskNamed
 	if !e.open() {
 		if err := e.queue(call, co, &t.task, opts); err != nil {
+			e.unname(&t.task)
+			e.recycle(&t.task)
 			return err
 		}
 	}
@@ -157,7 +159,7 @@ func (e *engine[K, T]) queue(call string, co *scheduler.Coroutine, t *task, opts
 // group has a cancellation, so that a body may return it, which matches the closing, too.
 func (c *core) turnedAway(call string, err error) error {
 	var closed *event.ClosedError
-	if !errors.As(err, &closed) || closed.What != c.what() {
+	if !errors.As(err, &closed) || closed != c.turned {
 		return err
 	}
 	named := *closed

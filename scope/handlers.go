@@ -12,8 +12,8 @@ import (
 type Handler func(s *Scope, co *scheduler.Coroutine, err error) error
 
 // OnError makes h get the failures of the scope's coroutines, and those from below that nobody there dealt with: the scope is
-// not cancelled then, the other coroutines go on (SCOPE-16); scopes below that the failure came through are, by then. Setting it again replaces it; nil removes it. An [event.UsageError]
-// outside of the run's loop.
+// not cancelled then, the other coroutines go on (SCOPE-16); scopes below that the failure came through are, by then.
+// Setting it again replaces it; nil removes it. An [event.UsageError] outside of the run's loop.
 func (s *Scope) OnError(h Handler) error {
 	if err := s.check("scope: Scope.OnError"); err != nil {
 		return err
@@ -40,10 +40,10 @@ func adapt(h Handler) scheduler.FailureHandler {
 }
 
 // OnFinally has h called once, in the order of the calls, when the scope has been closed, be it by the end of the run, and
-// nothing is left in it (SCOPE-22). The handlers run in a coroutine of their own, self, in the scope around, which may suspend and
-// spawn. Their failures go where those of the scope's coroutines go (SCOPE-23). On a scope that is that far h runs at once, with self
-// the coroutine that is running (nil in callbacks), and its error is returned. Errors: [event.InvalidArgumentError],
-// [event.UsageError].
+// nothing is left in it (SCOPE-22). The handlers run in a coroutine of their own, self, in the scope around, which may
+// suspend and spawn. Their failures go where those of the scope's coroutines go (SCOPE-23). On a scope that is that far h
+// runs at once, with self the coroutine that is running (nil in callbacks), and its error is returned. Errors:
+// [event.InvalidArgumentError], [event.UsageError].
 func (s *Scope) OnFinally(h func(self *scheduler.Coroutine, s *Scope) error) error {
 	const call = "scope: Scope.OnFinally"
 	if err := s.check(call); err != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// Handles of scopes, groups and sets end what they stand for when they are collected. To have that told by the runtime costs more
-// than most of these live for. So a handle is kept alive at first, in a list of the run, until the collector has run once;
-// only those that are still there then are given a clean-up function.
+// Handles of scopes, groups and sets end what they stand for when they are collected. To have that told by the runtime
+// costs more than most of these live for. So a handle is kept alive at first, in a list of the run, until the collector has
+// run once; only those that are still there then are given a clean-up function.
 
 // owner is what something that is ended with its handle knows of that. Loop goroutine only.
 type owner struct {

@@ -13,7 +13,7 @@ import (
 // other. Every outcome goes to one taker: [Set.JoinNext], [Set.JoinAny], [Set.JoinAll], or [Set.Outcomes].
 //
 // Make one with [NewSet] or [NewKeyedSet]. What is said of groups about scopes, failures, collection and callers holds here,
-// too.
+// too. It keeps room for as many tasks as were there at the same time.
 type Set[K comparable, T any] struct {
 	// All the rest. It must not lead back here: that would keep the handle from being collected.
 	engine *engine[K, T]
@@ -135,8 +135,9 @@ func (s *Set[K, T]) JoinAny() (*future.Future[T], error) {
 
 // JoinAll hands out everything as soon as no task runs or waits for its turn, at once when that is so now: a future of all
 // results under their keys, in the order in which the tasks were spawned. When tasks have failed it fails with an
-// *event.CompositeError of all failures, and with [GroupConfig.IgnoreErrors] has what has succeeded. Of an empty set it is empty
-// (TSET-04). The future belongs to the scope that the set was made in.
+// *event.CompositeError of all failures, and with [GroupConfig.IgnoreErrors] has what has succeeded. Of an empty set it is
+// empty (TSET-04). When it fails, what has succeeded is handed out, too, and gone: use [Set.Outcomes] to have both. The
+// future belongs to the scope that the set was made in.
 //
 //go:noinline
 func (s *Set[K, T]) JoinAll() *future.Future[future.Keyed[K, T]] {
