@@ -370,8 +370,8 @@ func TestScope_SCOPE29_TheWatchdogNamesAZombieThatNeverSuspends(t *testing.T) {
 		e.mustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			e.spawn(s, func(co *scheduler.Coroutine) error {
-				require.NoError(t, co.Yield())
-				for range 2 { // it does not come back until it has been told of twice
+				_ = co.Yield() // on a slow machine the run is over by now, and it goes on all the same
+				for range 2 {  // it does not come back until it has been told of twice
 					select {
 					case r := <-told:
 						assert.Contains(t, r.attrs["stacks"], "TheWatchdogNamesAZombie")
