@@ -95,14 +95,7 @@ func TestGroup_ThatIsCollectedReportsWhatNobodyTook(t *testing.T) {
 					require.NoError(t, g.Close())
 				}
 			}()
-			for range 200 {
-				runtime.GC()
-				require.NoError(t, co.Delay(time.Millisecond))
-				if len(got) > 0 {
-					break
-				}
-				time.Sleep(time.Millisecond) // the runtime's clean-up has a goroutine of its own
-			}
+			collect(t, co, func() bool { return len(got) > 0 })
 			require.Len(t, got, 1)
 			assert.Equal(t, 2, failuresIn(t, got[0]))
 			assert.Equal(t, 1, ended)
@@ -124,11 +117,7 @@ func TestGroup_ThatIsCollectedLetsItsFinallyHandlersTakeFailures(t *testing.T) {
 				return self.Delay(time.Millisecond)
 			}))
 		}()
-		for n := 0; n < 200 && ended == 0; n++ {
-			runtime.GC()
-			require.NoError(t, co.Delay(time.Millisecond))
-			time.Sleep(time.Millisecond)
-		}
+		collect(t, co, func() bool { return ended > 0 })
 	})
 	assert.Equal(t, 2, ended)
 }

@@ -183,10 +183,10 @@ func TestGroup_GEN08_AFutureThatNobodyTakesSurfacesOnce(t *testing.T) {
 	}
 	for name, take := range takes {
 		for _, when := range []string{"before", "after"} {
+			if when == "after" && strings.HasPrefix(name, "a future") {
+				continue // there is nothing to cancel
+			}
 			t.Run(name+" "+when, func(t *testing.T) {
-				if when == "after" && strings.HasPrefix(name, "a future") {
-					t.Skip("there is nothing to cancel")
-				}
 				each(t, func(t *testing.T, e *env) {
 					err := e.run(func(co *scheduler.Coroutine) error {
 						g := groupOf(t, co)
