@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/waitq"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -41,18 +42,12 @@ func (c *Channel[T]) closedError(call string) error {
 	return &event.ClosedError{Call: call, What: c.brief(), Reason: c.reason, Fix: fix}
 }
 
-// failed returns the error of a wait that ended with err. When the coroutine was cancelled together with the channel, by
-// the scope that both belong to, it is a cancellation still, so that a body may return it, and matches the closing, too
-// (CHAN-34).
+// failed returns the error of a wait that ended with err.
 func (c *Channel[T]) failed(call string, err error) error {
 	if c.reason != ErrScopeDisposed || err == nil {
 		return err
 	}
-	var cancelled *event.CancelledError
-	if !errors.As(err, &cancelled) || cancelled.Token {
-		return err
-	}
-	return &event.CancelledError{Reason: event.WithCause(c.closedError(call), cancelled.Reason)}
+	return waitq.ClosedAndCancelled(err, c.closedError(call))
 }
 
 // foreign is the answer to a coroutine, or a scope, of another run (GEN-11).

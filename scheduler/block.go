@@ -231,23 +231,43 @@ func (co *Coroutine) Protect(fn func(ctx context.Context) error) error {
 		return invalid(call, "function", nil, "pass the section to run")
 	}
 	before := co.verdict()
-	f := &frame{shield: true}
-	co.push(f)
-	popped := false
-	defer func() {
-		if !popped {
-			co.pop(f)
-		}
-	}()
+	var section Shield
+	section.Raise(co)
+	defer section.Lower() // also when fn panics
 	err := fn(protected{co})
-	popped = true
-	co.pop(f)
+	section.Lower()
 	v := co.verdict()
 	if v == nil || before != nil && before.err == v.err {
 		return err
 	}
 	co.tell(v.err)
 	return event.WithCause(v.err, err)
+}
+
+// Shield is what makes a section protected: [Coroutine.Protect] without a function and an answer, for packages that protect
+// often. It can be raised again when it was lowered, by whomever; several of a coroutine are lowered in the opposite order. Embed
+// it: raising it allocates nothing but what a coroutine needs to know of blocks at all. Do not copy it.
+type Shield struct {
+	frame frame
+	co    *Coroutine // nil: lowered
+}
+
+// Raise begins the section in co, which must be the caller: see [Coroutine.Check]. What cancels co meanwhile has its effect
+// after Lower.
+func (sh *Shield) Raise(co *Coroutine) {
+	if !sh.frame.shield {
+		sh.frame.shield = true
+	}
+	sh.co = co
+	co.push(&sh.frame)
+}
+
+// Lower ends the section. Idempotent.
+func (sh *Shield) Lower() {
+	if co := sh.co; co != nil {
+		sh.co = nil
+		co.pop(&sh.frame)
+	}
 }
 
 // protected is the context of a protected section.

@@ -41,10 +41,14 @@ const (
 	markHidden  marks = 1 << iota // never active
 	markSettled                   // it is part of a settledCoroutine
 	markTask                      // it is part of a taskCoroutine
+	markServing                   // with markHidden: what it waits for counts as live
 	markZombie                    // active no more: set once, while it lives
 )
 
 func (m marks) has(any marks) bool { return m&any != 0 }
+
+// helpsNobody reports whether nobody waits for what it does.
+func (m marks) helpsNobody() bool { return m&(markHidden|markServing) == markHidden }
 
 // settledCoroutine is a coroutine whose outcome somebody takes over.
 type settledCoroutine struct {
@@ -91,6 +95,7 @@ type extras struct {
 	label     *label                  // immutable; nil: it has none
 	rare      *rare                   // loop goroutine only; nil until needed
 	values    Values
+	outer     *Coroutine            // immutable; whose values it finds instead of those of its scope; nil: those
 	mu        sync.Mutex            // guards what of the frames other goroutines reach; held for moments only
 	top       atomic.Pointer[frame] // any goroutine; the innermost block, or the frame of the whole body; nil: none needed yet
 }

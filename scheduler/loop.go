@@ -168,6 +168,7 @@ func (s *Scheduler) stretch() {
 	s.left, s.clockStep = s.opts.Budget, 1
 	s.clockAt = max(0, s.left-s.clockStep)
 	s.sliceFrom = s.reactor.Elapsed()
+	s.clock = s.sliceFrom
 }
 
 // tick turns the reactor. Callbacks may panic or exit the goroutine: the run fails, and goes on to its end.
@@ -187,7 +188,8 @@ func (s *Scheduler) sliceSpent() bool { return s.reactor.Elapsed()-s.sliceFrom >
 // sliceOver looks at the clock: about eight times in a slice, however long the coroutines run, and every 16 resumptions, in
 // case they become longer.
 func (s *Scheduler) sliceOver() bool {
-	spent := s.reactor.Elapsed() - s.sliceFrom
+	s.clock = s.reactor.Elapsed()
+	spent := s.clock - s.sliceFrom
 	if spent >= s.opts.Slice {
 		return true
 	}

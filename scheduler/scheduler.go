@@ -55,6 +55,7 @@ type Scheduler struct {
 
 	clockStep int           // resumptions between two looks at the clock
 	sliceFrom time.Duration // when the event loop was last looked at
+	clock     time.Duration // when the clock was
 	stats     Stats
 
 	stage         stage
@@ -99,6 +100,10 @@ func (s *Scheduler) Logger() *slog.Logger { return s.opts.Logger }
 
 // Reactor returns the event loop. Any goroutine.
 func (s *Scheduler) Reactor() Reactor { return s.reactor }
+
+// Clock returns the reactor's monotonic time as of the last look at it, which is free: while coroutines run it is behind by
+// about an eighth of a slice, or by as long as one of them keeps the loop. The loop only.
+func (s *Scheduler) Clock() time.Duration { return s.clock }
 
 // Main returns the scope that the main coroutine belongs to. Before Run its values can be set.
 func (s *Scheduler) Main() *Scope { return s.main }

@@ -21,9 +21,11 @@ type Spawner interface {
 type SpawnOption struct {
 	name     string
 	hidden   bool
+	serving  bool
 	settler  Settler
 	strategy SpawnStrategy
 	entry    uintptr
+	outer    *Coroutine
 }
 
 // Named gives the coroutine a name, for logs and reports.
@@ -32,6 +34,9 @@ func Named(name string) SpawnOption { return SpawnOption{name: name} }
 // Hidden makes the coroutine not count as active: the run does not wait for its end but cancels it, and its waiting alone
 // is no deadlock. It is for helpers that serve the others.
 func Hidden() SpawnOption { return SpawnOption{hidden: true} }
+
+// Serving is Hidden for a helper that others may be waiting for: as long as it waits for time to pass, there is no deadlock.
+func Serving() SpawnOption { return SpawnOption{hidden: true, serving: true} }
 
 // Settler takes over the outcome of a coroutine: the scope and the run see nothing of its error (CORO-14).
 type Settler interface {
@@ -44,6 +49,10 @@ func SettledBy(s Settler) SpawnOption { return SpawnOption{settler: s} }
 
 // EntryOf makes reports name fn, a function, as what the coroutine runs: for wrappers.
 func EntryOf(fn any) SpawnOption { return SpawnOption{entry: entryOf(fn)} }
+
+// ValuesOf makes the coroutine find what is stored with co, and with what is around co, instead of with its own scope: for
+// what is done on behalf of co by others. What is stored with the coroutine itself still comes first.
+func ValuesOf(co *Coroutine) SpawnOption { return SpawnOption{outer: co} }
 
 // SpawnStrategy decides where a coroutine is started and is told when. An error of any of its methods is that of Spawn, and
 // the body never runs (CORO-27).
@@ -74,7 +83,11 @@ func (o *SpawnOption) merge(opts []SpawnOption) {
 		if p.entry != 0 {
 			o.entry = p.entry
 		}
+		if p.outer != nil {
+			o.outer = p.outer
+		}
 		o.hidden = o.hidden || p.hidden
+		o.serving = o.serving || p.serving
 	}
 }
 
@@ -139,6 +152,9 @@ func (sc *Scope) spawnWith(call string, fn func(co *Coroutine) error, o *SpawnOp
 	var co *Coroutine
 	if o.hidden {
 		co = s.newHidden(sc, fn, o.settler)
+		if o.serving {
+			co.marks |= markServing
+		}
 	} else {
 		co = s.newCoroutine(sc, fn, o.settler)
 	}
@@ -147,6 +163,9 @@ func (sc *Scope) spawnWith(call string, fn func(co *Coroutine) error, o *SpawnOp
 	}
 	if s.opts.SpawnLines || o.name != "" {
 		co.labelled(o.name)
+	}
+	if o.outer != nil {
+		co.extra().outer = o.outer
 	}
 	if o.strategy == nil {
 		s.ready.Push(co)

@@ -27,6 +27,9 @@ func (co *Coroutine) find(key any) (any, bool) {
 		if v, ok := x.values.local(key); ok {
 			return v, true
 		}
+		if x.outer != nil {
+			return x.outer.find(key)
+		}
 	}
 	return co.scope.find(key)
 }

@@ -109,7 +109,7 @@ func (w *wait) arm(d time.Duration, expects bool) error {
 		w.ends = w.fiber.s.reactor.NewDeadline(w.expired)
 	}
 	// A helper's waiting hides no deadlock. In a shutdown nobody looks for one before the grace is over.
-	if hidden := w.fiber.co.marks.has(markHidden) && w.fiber.s.stage == stageNone; hidden != w.hidden {
+	if hidden := w.fiber.co.marks.helpsNobody() && w.fiber.s.stage == stageNone; hidden != w.hidden {
 		w.hidden = hidden
 		w.ends.SetHidden(hidden)
 	}

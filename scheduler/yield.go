@@ -25,6 +25,31 @@ func (co *Coroutine) Yield() error {
 	return nil
 }
 
+// YieldTo lets other, which was spawned last and nobody has run or woken since, go first, and comes right after it, before all
+// others that are ready: it returns when other waits for something or has ended. Errors: the cancellation of co,
+// *event.UsageError. With [Options].Rand, where order is luck, it is a Yield.
+func (co *Coroutine) YieldTo(other *Coroutine) error {
+	const call = "YieldTo"
+	if err := co.Enter(call); err != nil {
+		return err
+	}
+	f := co.fiber
+	q := &f.s.ready
+	if n := q.Len(); other == nil || n == 0 || q.At(n-1) != other {
+		return usage(call, "the other coroutine is not the last that became ready", "call it right after Spawn")
+	}
+	q.PopBack()
+	q.PushFront(co)
+	q.PushFront(other)
+	f.state = waitOver
+	f.suspend()
+	f.state = waitNone
+	if f.struck {
+		return f.wait.end()
+	}
+	return nil
+}
+
 // Delay suspends co for d, never for less (REACT-09); 0 is [Coroutine.Yield] (REACT-04), and anything up to 1 ms counts as
 // 1 ms. Errors: the cancellation of co, *event.InvalidArgumentError for a negative d, *event.UsageError.
 func (co *Coroutine) Delay(d time.Duration) error {

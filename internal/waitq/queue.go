@@ -34,6 +34,19 @@ func (q *Queue[D]) First() *Waiter[D] { return q.waiting.first }
 // Push puts a new waiter at the end of the line. With a coroutine, the next thing to do is to Park; co is nil for a waiter
 // that the owner serves itself.
 func (q *Queue[D]) Push(co *scheduler.Coroutine, data D) *Waiter[D] {
+	w := q.take(co, data)
+	q.waiting.push(w)
+	return w
+}
+
+// PushFront is Push for who has been in line already, and was first, and comes back because what it got was no good.
+func (q *Queue[D]) PushFront(co *scheduler.Coroutine, data D) *Waiter[D] {
+	w := q.take(co, data)
+	q.waiting.pushFront(w)
+	return w
+}
+
+func (q *Queue[D]) take(co *scheduler.Coroutine, data D) *Waiter[D] {
 	w := q.free
 	if w == nil {
 		w = &Waiter[D]{queue: q}
@@ -43,7 +56,6 @@ func (q *Queue[D]) Push(co *scheduler.Coroutine, data D) *Waiter[D] {
 	w.Data = data
 	w.co = co
 	w.state = waiting
-	q.waiting.push(w)
 	return w
 }
 

@@ -129,6 +129,17 @@ func (l *list[D]) push(w *Waiter[D]) {
 	l.n++
 }
 
+func (l *list[D]) pushFront(w *Waiter[D]) {
+	w.ahead, w.behind = nil, l.first
+	if l.first == nil {
+		l.last = w
+	} else {
+		l.first.ahead = w
+	}
+	l.first = w
+	l.n++
+}
+
 // remove leaves w.behind as it is.
 func (l *list[D]) remove(w *Waiter[D]) {
 	if w.ahead == nil {

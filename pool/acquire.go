@@ -1,0 +1,191 @@
+package pool
+
+import (
+	"errors"
+	"runtime"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/waitq"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// Acquire takes the resource that has been idle longest; makes one, when there is none and fewer than Config.Max exist; or else
+// waits for one, in the order of arrival (POOL-03, POOL-10). Release it when you are done, in a defer. An Acquire that gives up
+// leaves what is being made for it to the others (POOL-41).
+//
+// Errors: *event.ClosedError when the pool is closed, before or meanwhile (POOL-09, POOL-27); [ErrServiceUnavailable] when the
+// circuit breaker is open, before or meanwhile; the error of Create, or [ErrNoResource]; that of Destroy, when it fails for a
+// resource that BeforeAcquire did not accept (POOL-21); the cancellation of co; ErrTimeout and *event.CancelledError of the
+// options, or ErrTimeout of Config.AcquireTimeout (POOL-08); *event.UsageError for a coroutine of another run, or any misuse of
+// co; *event.InvalidArgumentError. A Timeout bounds BeforeAcquire, too.
+func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption) (Handle[T], error) {
+	c := p.core
+	if err := co.Enter(callAcquire); err != nil {
+		return Handle[T]{}, err
+	}
+	if co.Scheduler() != c.s || len(opts) > 0 {
+		if err := c.check(callAcquire, co, opts); err != nil {
+			return Handle[T]{}, err
+		}
+	}
+	if !c.quick || c.breaker.state() != Active {
+		h, err := c.acquire(co, opts)
+		runtime.KeepAlive(p)
+		return h, err
+	}
+	t, _ := c.breaker.admit()
+	if c.idle.Len() > 0 {
+		co.Lucky()
+		return c.out(co, c.idle.Pop(), t), nil
+	}
+	w, over, err := c.waits(co, t, false, opts)
+	if !over {
+		began := c.s.Clock()
+		// Here and not further down: see scheduler's Parking.
+		co.Switch()
+		err = w.Parked()
+		c.stats.Waited += c.s.Clock() - began
+	}
+	e, _, t, err := c.waited(co, w, err)
+	runtime.KeepAlive(p)
+	if err != nil {
+		return Handle[T]{}, err
+	}
+	return c.out(co, e, t), nil
+}
+
+// check is what is left of the beginning of a call, when Enter has found nothing and there is something to look at.
+func (c *core[T]) check(call string, co *scheduler.Coroutine, opts []scheduler.WaitOption) error {
+	if co.Scheduler() != c.s {
+		return c.foreign(call, co.Scheduler())
+	}
+	return scheduler.CheckOptions(call, opts)
+}
+
+// waits puts co in the line and begins its wait; the rest is to follow as with scheduler's Parking. first: it has been in line
+// before.
+func (c *core[T]) waits(co *scheduler.Coroutine, t ticket, first bool, opts []scheduler.WaitOption) (w *waitq.Waiter[place[T]], over bool, err error) {
+	c.stats.EmptyAcquired++
+	if c.timeout > 0 && scheduler.TimeoutOf(opts) == 0 {
+		opts = append([]scheduler.WaitOption{scheduler.Timeout(c.timeout)}, opts...)
+	}
+	if first {
+		w = c.line.PushFront(co, place[T]{ticket: t})
+	} else {
+		w = c.line.Push(co, place[T]{ticket: t})
+	}
+	if over, err = w.Parking(callAcquire, opts); !over && (c.total < c.max || len(c.spare) > 0) {
+		c.cover()
+	}
+	return w, over, err
+}
+
+// acquire is Acquire for a pool that has questions.
+func (c *core[T]) acquire(co *scheduler.Coroutine, opts []scheduler.WaitOption) (Handle[T], error) {
+	if c.reason != nil { // before the breaker: POOL-09
+		return Handle[T]{}, c.closedError(callAcquire)
+	}
+	t, ok := c.breaker.admit()
+	if !ok {
+		return Handle[T]{}, ErrServiceUnavailable
+	}
+	limit := scheduler.TimeoutOf(opts)
+	if limit == 0 {
+		limit = c.timeout
+	}
+	if c.hooks.acquire == nil || limit == 0 {
+		return c.obtain(co, t, opts)
+	}
+	var h Handle[T]
+	err := co.WithTimeout(limit, func(co *scheduler.Coroutine) (err error) {
+		h, err = c.obtain(co, t, opts)
+		return err
+	})
+	var late *event.TimeoutError
+	if errors.As(err, &late) {
+		err = &event.TimeoutError{Call: callAcquire, Limit: limit}
+	}
+	return h, err
+}
+
+// obtain gets a resource for co that was admitted with t.
+func (c *core[T]) obtain(co *scheduler.Coroutine, t ticket, opts []scheduler.WaitOption) (_ Handle[T], err error) {
+	admitted := true
+	defer func() {
+		if admitted { // also when a hook exits
+			c.breaker.nothing(t)
+		}
+	}()
+	for again := false; ; again = true {
+		var e *entry[T]
+		var fresh bool
+		if again {
+			if err := c.mayGoOn(co); err != nil {
+				return Handle[T]{}, err
+			}
+		}
+		if e = c.popIdle(); e != nil {
+			co.Lucky()
+		} else {
+			w, over, err := c.waits(co, t, again, opts)
+			if !over {
+				began := c.s.Clock()
+				co.Switch()
+				err = w.Parked()
+				c.stats.Waited += c.s.Clock() - began
+			}
+			admitted = false // the rest of this is done by the end of the wait
+			if e, fresh, t, err = c.waited(co, w, err); err != nil {
+				return Handle[T]{}, err
+			}
+			admitted = true
+		}
+		if fresh || c.hooks.acquire == nil || c.accepted(co, e) {
+			admitted = false
+			return c.out(co, e, t), nil
+		}
+		if err := c.destroy(co, e); err != nil { // POOL-21
+			return Handle[T]{}, err
+		}
+	}
+}
+
+// mayGoOn is asked after a hook, when what it spoke of was no good.
+func (c *core[T]) mayGoOn(co *scheduler.Coroutine) error {
+	if err := co.Enter(callAcquire); err != nil {
+		return err
+	}
+	if c.reason != nil {
+		return c.closedError(callAcquire)
+	}
+	if c.breaker.state() == Inactive {
+		return ErrServiceUnavailable
+	}
+	return nil
+}
+
+// accepted asks BeforeAcquire (POOL-20). A resource whose hook exits is gone.
+func (c *core[T]) accepted(co *scheduler.Coroutine, e *entry[T]) bool {
+	returned := false
+	defer func() {
+		if !returned {
+			c.drop(e)
+		}
+	}()
+	ok, err := c.hooks.mayAcquire(co, e.value)
+	returned = true
+	return ok && err == nil
+}
+
+// popIdle takes the resource that has been idle longest and is not too old; nil: there is none.
+func (c *core[T]) popIdle() *entry[T] {
+	now := c.now()
+	for c.idle.Len() > 0 {
+		e := c.idle.Pop()
+		if !c.tooOld(e, now, 0) {
+			return e
+		}
+		c.destroyLater([]*entry[T]{e})
+	}
+	return nil
+}

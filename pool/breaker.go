@@ -1,0 +1,218 @@
+package pool
+
+import "strconv"
+
+// State is what the circuit breaker of a pool lets through. The legal changes are those from any state to any other
+// (CB-01).
+type State uint8
+
+const (
+	// Active: acquisitions go through. A pool begins so.
+	Active State = iota
+	// Inactive: acquisitions fail at once with [ErrServiceUnavailable], and so do those that wait (CB-02). With a
+	// [Strategy] each acquisition asks first whether it is time for the pool to recover (CB-07).
+	Inactive
+	// Recovering: acquisitions go through as probes, with a [Prober] only some at a time.
+	Recovering
+)
+
+// String returns "active", "inactive" or "recovering".
+func (s State) String() string {
+	switch s {
+	case Active:
+		return "active"
+	case Inactive:
+		return "inactive"
+	case Recovering:
+		return "recovering"
+	}
+	return "State(" + strconv.Itoa(int(s)) + ")"
+}
+
+// ticket is what an acquisition was admitted with, and its result is reported with. The zero ticket counts for nothing.
+type ticket struct {
+	epoch  uint32 // of the breaker, when it was admitted
+	counts bool
+}
+
+// host is the pool, as its breaker sees it.
+type host interface {
+	Source
+	call(fn func() error) error // runs somebody else's code; a panic is its error
+	opened()                    // the breaker is Inactive now: whoever waits for a resource is refused
+	told(err error)             // a failure of somebody else's code that no call returns
+}
+
+// behaviour is what a breaker does in one of its states; each is a type of its own without any data. The tickets that
+// results came with have been checked.
+type behaviour interface {
+	admit(b *breaker) bool
+	success(b *breaker)
+	failure(b *breaker, err error)
+	nothing(b *breaker)
+}
+
+var behaviours = [...]behaviour{Active: whileActive{}, Inactive: whileInactive{}, Recovering: whileRecovering{}}
+
+// breaker decides which acquisitions go through (CB). All of it belongs to the loop goroutine.
+type breaker struct {
+	now    State
+	asking bool   // ShouldRecover is running
+	pass   ticket // what is handed out now. Each change begins a new epoch; results of older ones are told to nobody
+	out    int    // while Recovering, how many tickets are out; otherwise 0
+	in     behaviour
+
+	host      host
+	source    Source       // host, for the strategy
+	strategy  Strategy     // nil: by hand only
+	prober    Prober       // strategy, if it is one
+	succeeded func() error // calls ReportSuccess; made once, because it runs with every release
+
+	// The two that are told of changes. The strategy's never waits for the other: it must know the state that the next
+	// result belongs to, also while OnStateChange is suspended or makes a further change.
+	watcher  stateHook
+	onChange stateHook
+}
+
+// init makes b ready; s and onChange may be nil.
+func (b *breaker) init(h host, s Strategy, onChange func(from, to State)) {
+	*b = breaker{
+		pass: ticket{counts: true}, in: behaviours[Active],
+		host: h, source: h, strategy: s, onChange: stateHook{tell: onChange},
+	}
+	if s == nil {
+		return
+	}
+	b.succeeded = func() error {
+		b.strategy.ReportSuccess(b.source)
+		return nil
+	}
+	b.prober, _ = s.(Prober)
+	if w, ok := s.(StateWatcher); ok {
+		b.watcher.tell = func(from, to State) { w.StateChanged(b.source, from, to) }
+	}
+}
+
+func (b *breaker) state() State { return b.now }
+
+// probes returns how many acquisitions are out as probes, or wait for a resource.
+func (b *breaker) probes() int { return b.out }
+
+// admit decides about an acquisition, when it begins. Each ticket is given back once, with success, failure or nothing.
+func (b *breaker) admit() (ticket, bool) {
+	if b.now != Active && !b.in.admit(b) {
+		return ticket{}, false
+	}
+	return b.pass, true
+}
+
+// success says that what was admitted with t went well: its resource has come back, and passed BeforeRelease (CB-04).
+func (b *breaker) success(t ticket) {
+	if b.strategy == nil && b.now == Active {
+		return
+	}
+	if t == b.pass {
+		b.in.success(b)
+	}
+}
+
+// failure says that what was admitted with t failed with err (CB-04). It must be called before a resource is destroyed for
+// it (CB-06).
+func (b *breaker) failure(t ticket, err error) {
+	if b.strategy == nil && b.now == Active {
+		return
+	}
+	if t == b.pass {
+		b.in.failure(b, err)
+	}
+}
+
+// nothing says that what was admitted with t has ended without a result: it was cancelled, say.
+func (b *breaker) nothing(t ticket) {
+	if t == b.pass {
+		b.in.nothing(b)
+	}
+}
+
+// become changes the state, and tells everybody. In a hook it returns before that hook, and those behind it, were told.
+func (b *breaker) become(to State) {
+	if to == b.now {
+		return
+	}
+	c := stateChange{b.now, to}
+	b.now, b.in = to, behaviours[to]
+	b.pass.epoch++
+	b.out = 0
+	if to == Inactive {
+		b.host.opened()
+	}
+	b.watcher.add(c)
+	b.onChange.add(c)
+	// Deferred, here and below, because somebody else's code that leaves by Goexit must not keep the others waiting.
+	defer b.tellOnChange()
+	b.tell(&b.watcher)
+}
+
+// stateHook is one who is told of the changes: of each one once, in their order, one at a time.
+type stateHook struct {
+	tell    func(from, to State) // nil: nobody
+	untold  []stateChange
+	telling bool // somewhere up the stack, or in a coroutine that is suspended
+}
+
+type stateChange struct{ from, to State }
+
+func (h *stateHook) add(c stateChange) {
+	if h.tell != nil {
+		h.untold = append(h.untold, c)
+	}
+}
+
+// tellOnChange leaves OnStateChange for later while the strategy is being told, for it comes after the strategy.
+func (b *breaker) tellOnChange() {
+	if !b.watcher.telling {
+		b.tell(&b.onChange)
+	}
+}
+
+func (b *breaker) tell(h *stateHook) {
+	if h.telling || len(h.untold) == 0 {
+		return
+	}
+	h.telling = true
+	defer func() {
+		h.telling = false
+		b.tell(h)
+	}()
+	for len(h.untold) > 0 {
+		c := h.untold[0]
+		h.untold = h.untold[1:]
+		b.run(func() error {
+			h.tell(c.from, c.to)
+			return nil
+		})
+	}
+}
+
+// run calls somebody else's code, whose failure changes nothing here (CB-05).
+func (b *breaker) run(fn func() error) {
+	if err := b.host.call(fn); err != nil {
+		b.host.told(err)
+	}
+}
+
+func (b *breaker) reportSuccess() {
+	if b.strategy != nil {
+		b.run(b.succeeded)
+	}
+}
+
+func (b *breaker) reportFailure(err error) {
+	if b.strategy == nil {
+		return
+	}
+	b.run(func() error {
+		b.strategy.ReportFailure(b.source, err)
+		return nil
+	})
+}

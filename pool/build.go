@@ -1,0 +1,142 @@
+package pool
+
+import (
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/waitq"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// build is a resource that is being made, on a coroutine of the pool. It takes a place from the beginning (POOL-04).
+type build[T any] struct {
+	pool   *core[T]
+	co     *scheduler.Coroutine
+	waiter *waitq.Waiter[place[T]] // whom its error concerns; nil: nobody
+	try    *attempt[T]             // the TryAcquire that began it, and is still there
+	reset  uint32                  // of the pool when it began
+	over   bool
+}
+
+// build starts to make a resource for w, which is in the line, or nil. There must be room. values is the coroutine whose values
+// Create finds; nil: those of the scope.
+func (c *core[T]) build(w *waitq.Waiter[place[T]], values *scheduler.Coroutine) *build[T] {
+	b := &build[T]{pool: c, waiter: w, reset: c.reset}
+	c.total++
+	c.builds++
+	name := "pool: create"
+	if c.name != "" {
+		name = "pool " + c.name + ": create"
+	}
+	opts := []scheduler.SpawnOption{
+		scheduler.Serving(), scheduler.SettledBy(b), scheduler.Named(name), scheduler.EntryOf(c.hooks.entry), scheduler.ValuesOf(values),
+	}
+	if w != nil {
+		w.Data.build = b
+	} else {
+		c.spare = append(c.spare, b)
+	}
+	co, err := c.own.Spawn(b.run, opts...)
+	if err != nil {
+		b.end(nil, err)
+		return b
+	}
+	b.co = co
+	return b
+}
+
+func (b *build[T]) run(co *scheduler.Coroutine) error {
+	v, err := b.pool.hooks.produce(co)
+	if err != nil {
+		b.end(nil, err)
+		return nil
+	}
+	return b.end(&v, nil)
+}
+
+// Settle is told when the coroutine has ended: here is what has not gone as run has it.
+func (b *build[T]) Settle(_ *scheduler.Coroutine, err error) {
+	switch {
+	case !b.over:
+		b.end(nil, err)
+	case err != nil:
+		b.pool.failed(err)
+	}
+}
+
+func (b *build[T]) cancel() {
+	if b.co != nil && !b.over {
+		_ = b.co.Cancel(b.pool.reason)
+	}
+}
+
+// end is called once, with what was made, or why not. It returns the failure of a destructor.
+func (b *build[T]) end(v *T, err error) error {
+	c := b.pool
+	b.over = true
+	c.builds--
+	w, try := b.waiter, b.try
+	if w != nil {
+		w.Data.build = nil
+	} else {
+		c.unspare(b)
+	}
+	if v == nil {
+		c.total--
+		c.stats.CreateFailures++
+		c.unmade(w, try, err)
+		c.vacated()
+		return nil
+	}
+	e := c.add(*v, b.reset)
+	switch {
+	case try != nil && c.line.First() == nil:
+		try.entry = e
+	case c.line.First() == nil && c.stale(e):
+		return c.destroy(b.co, e)
+	default:
+		c.put(e, true)
+	}
+	return nil
+}
+
+// unmade tells whoever is concerned that a resource could not be made.
+func (c *core[T]) unmade(w *waitq.Waiter[place[T]], try *attempt[T], err error) {
+	if c.reason != nil && event.IsCancellation(err) {
+		err = event.WithCause(c.closedError(callAcquire), err)
+	}
+	switch {
+	case w != nil:
+		t := w.Data.ticket
+		w.Data.ticket = ticket{}
+		c.line.Reject(w, err)
+		c.judge(t, err)
+	case try != nil:
+		try.err = err
+	default:
+		c.told(err)
+	}
+}
+
+// judge tells the breaker what became of an attempt to make a resource: nothing, when it was cancelled.
+func (c *core[T]) judge(t ticket, err error) {
+	if event.IsCancellation(err) || c.reason != nil {
+		c.breaker.nothing(t)
+		return
+	}
+	c.breaker.failure(t, err)
+}
+
+func (c *core[T]) unspare(b *build[T]) {
+	for i, s := range c.spare {
+		if s == b {
+			c.spare = append(c.spare[:i], c.spare[i+1:]...)
+			return
+		}
+	}
+}
+
+// refill makes what is missing to the least number of resources.
+func (c *core[T]) refill() {
+	for c.reason == nil && c.total < c.min {
+		c.build(nil, nil)
+	}
+}

@@ -1,0 +1,110 @@
+package pool
+
+import (
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// Close closes the pool, with [ErrCloseCalled]: who waits gets an *event.ClosedError, except those for whom a resource is being
+// made or set aside, who still get it (POOL-27, POOL-32). Idle resources are destroyed, longest idle first, before it returns; those
+// that are out when they are released (POOL-31): see [Pool.AwaitClosed]. It returns the failures of Destroy, or a *event.UsageError.
+// It works when co is cancelled. Further calls do nothing.
+func (p *Pool[T]) Close(co *scheduler.Coroutine) error {
+	c := p.core
+	if err := c.enter(callClose, co); err != nil {
+		return err
+	}
+	if !c.shut(ErrCloseCalled) {
+		return nil
+	}
+	failures := c.destroyAll(co, c.takeIdle())
+	c.ifDrained()
+	return event.Join(failures...)
+}
+
+// AwaitClosed waits until the pool is closed and its last resource is gone: everything was released and destroyed. It closes
+// nothing itself. Errors: the cancellation of co; those of the options; *event.UsageError.
+func (p *Pool[T]) AwaitClosed(co *scheduler.Coroutine, opts ...scheduler.WaitOption) error {
+	if err := co.Enter(callAwaitClosed); err != nil {
+		return err
+	}
+	if err := p.core.enter(callAwaitClosed, co); err != nil {
+		return err
+	}
+	_, err := co.AwaitAs(callAwaitClosed, p, opts...)
+	return err
+}
+
+// close is Close without a coroutine to destroy anything on.
+func (c *core[T]) close(reason error) {
+	if c.shut(reason) {
+		c.destroyLater(c.takeIdle())
+		c.ifDrained()
+	}
+}
+
+// shut marks the pool closed and turns away whom it must. It reports whether this call did.
+func (c *core[T]) shut(reason error) bool {
+	if c.reason != nil {
+		return false
+	}
+	c.reason = reason
+	c.quick = false
+	c.cleanup.Stop()
+	c.owned.Release()
+	for _, clock := range []event.Deadline{c.age.clock, c.checks.clock} {
+		if clock != nil {
+			clock.Stop()
+		}
+	}
+	err := c.closedError(callAcquire)
+	for w := c.line.First(); w != nil; {
+		next := w.Behind()
+		if w.Data.build == nil {
+			c.line.Reject(w, err)
+		}
+		w = next
+	}
+	for _, b := range c.spare {
+		b.cancel()
+	}
+	return true
+}
+
+// ifDrained is called when the last resource may be gone.
+func (c *core[T]) ifDrained() {
+	if c.reason == nil || c.total > 0 || c.base.Has(event.FlagClosed) {
+		return
+	}
+	c.base.MarkClosed()
+	defer func() { _ = c.own.Dispose(c.reason) }()
+	if err := c.base.Notify(nil, nil); err != nil {
+		panic("bug: pool: " + err.Error())
+	}
+}
+
+// dropped is called on some goroutine when the *Pool was collected. It fails when the run is over.
+func dropped[T any](c *core[T]) {
+	_ = c.s.Post(func() { c.close(ErrDropped) })
+}
+
+// closing is a pool as an event.
+type closing[T any] core[T]
+
+func (k *closing[T]) StartEvent() error { return nil }
+func (k *closing[T]) StopEvent()        {}
+func (k *closing[T]) DisposeEvent()     { (*core[T])(k).close(ErrCloseCalled) }
+func (k *closing[T]) Info() string      { return (*core[T])(k).info() }
+
+func (k *closing[T]) Outcome() (result any, ok bool, err error) {
+	return nil, k.reason != nil && k.total == 0, nil
+}
+
+// belonging is a pool as a thing of its scope.
+type belonging[T any] core[T]
+
+func (o *belonging[T]) ScopeClosed(error) { (*core[T])(o).close(ErrScopeDisposed) }
+
+// ScopeDone closes it, too: nobody is left who could use it, except those to whom it was given, and they have it for as long as
+// they hold resources.
+func (o *belonging[T]) ScopeDone() error { return nil }

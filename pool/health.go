@@ -1,0 +1,92 @@
+package pool
+
+import (
+	"time"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// checks are the health checks of a pool: a hidden clock, and one pass at a time, on a hidden coroutine (POOL-37).
+type checks struct {
+	every time.Duration
+	clock event.Deadline // nil: there are none
+	pass  uint32         // how many have begun
+	busy  bool           // one is under way
+}
+
+// schedule starts the clock, for a pool that has checks.
+func (c *core[T]) schedule(every time.Duration) {
+	if every == 0 || c.hooks.health == nil {
+		return
+	}
+	c.checks.every = every
+	c.checks.clock = c.s.Reactor().NewDeadline(c.checkDue)
+	c.checks.clock.SetHidden(true)
+	c.start(c.checks.clock, every)
+}
+
+// checkDue begins a pass, unless the last one has not ended.
+func (c *core[T]) checkDue() {
+	if c.reason != nil {
+		return
+	}
+	c.start(c.checks.clock, c.checks.every)
+	if c.checks.busy {
+		return
+	}
+	name := "pool: health check"
+	if c.name != "" {
+		name = "pool " + c.name + ": health check"
+	}
+	c.checks.busy = true
+	_, err := c.own.Spawn(c.checkAll, scheduler.Serving(), scheduler.Named(name), scheduler.SettledBy((*checking[T])(c)),
+		scheduler.EntryOf(c.hooks.health.HealthCheck))
+	if err != nil { // the run is ending
+		c.checks.busy = false
+	}
+}
+
+// checkAll looks at each idle resource once, the longest idle first, one at a time: the others can be acquired meanwhile.
+func (c *core[T]) checkAll(co *scheduler.Coroutine) error {
+	c.checks.pass++
+	var failures []error
+	for c.idle.Len() > 0 && c.idle.At(0).pass != c.checks.pass {
+		if co.Enter(callHealth) != nil {
+			break
+		}
+		e := c.idle.Pop()
+		e.pass = c.checks.pass
+		failures = append(failures, c.check1(co, e))
+	}
+	c.refill()
+	return event.Join(failures...)
+}
+
+// check1 looks at one resource and puts it back, or destroys it. One whose check exits is destroyed.
+func (c *core[T]) check1(co *scheduler.Coroutine, e *entry[T]) (err error) {
+	healthy := false
+	defer func() {
+		if healthy && !c.stale(e) {
+			c.put(e, false)
+		} else {
+			err = c.destroy(co, e)
+		}
+	}()
+	e.guard.Raise(co)
+	defer e.guard.Lower()
+	ok, failure := c.hooks.healthy(co, e.value)
+	healthy = ok && failure == nil
+	return nil
+}
+
+// checking is told of the end of a pass.
+type checking[T any] core[T]
+
+func (o *checking[T]) Settle(_ *scheduler.Coroutine, err error) {
+	c := (*core[T])(o)
+	c.checks.busy = false
+	if err != nil && !event.IsCancellation(err) {
+		c.failed(err)
+	}
+}

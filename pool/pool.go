@@ -1,0 +1,148 @@
+package pool
+
+import (
+	"runtime"
+	"time"
+	"weak"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/ring"
+	"github.com/uvasync/uvasync/internal/waitq"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// Pool hands out resources of one type to the coroutines of one run. Make one with [New]. It belongs to a scope and is closed
+// with it; it is also closed when nobody has the *Pool any more (POOL-33). As an event it happens once, when it was closed and
+// the last resource is gone; disposing of the event is Close in the background.
+//
+// Loop only: the coroutines and the callbacks of its run.
+type Pool[T any] struct{ core *core[T] }
+
+// core is the pool itself. A *Pool, which only users have, refers to it; it does not refer back. Loop goroutine only, all of it.
+type core[T any] struct {
+	s     *scheduler.Scheduler // immutable
+	quick bool                 // an idle resource is handed out without a question to anybody, but the breaker
+	plain bool                 // immutable; one that comes back is taken without a question, but to the breaker and stale
+	total int                  // resources that exist, are being made or destroyed: their places are taken
+	max   int                  // immutable
+	stats Stats                // what only goes up
+
+	// Whoever waits in the line, with nothing set aside, implies that idle is empty.
+	idle ring.Ring[*entry[T]] // longest idle first
+	line waitq.Queue[place[T]]
+
+	hooks   hooks[T] // immutable
+	breaker breaker
+	reason  error       // nil: open
+	reset   uint32      // how often Reset was called
+	entries []*entry[T] // that exist, in no order
+	builds  int         // resources that are being made
+	spare   []*build[T] // of these, what nobody waits for, oldest first
+
+	name    string                // immutable
+	min     int                   // immutable
+	timeout time.Duration         // immutable; Config.AcquireTimeout
+	onError func(error)           // immutable
+	scope   *scheduler.Scope      // immutable; that the pool belongs to
+	own     *scheduler.Scope      // immutable; of the pool's own coroutines
+	self    weak.Pointer[Pool[T]] // immutable
+	cleanup runtime.Cleanup
+	owned   scheduler.Owned
+	base    event.Base
+	age     age
+	checks  checks
+}
+
+// New makes a pool for the run of co, which must be the caller. The first Config.Min resources are made before it returns, one
+// after the other, so it may suspend then; if that fails, those that were made are destroyed (POOL-02). Errors:
+// *event.InvalidArgumentError for what Config does not allow (POOL-01); that of Create; the cancellation of co;
+// *event.ClosedError when the scope is closed; *event.UsageError.
+func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
+	if err := co.Enter(callNew); err != nil {
+		return nil, err
+	}
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	scope := co.Scope()
+	if cfg.Scope != nil {
+		if scope = cfg.Scope.Scope(); scope == nil || scope.Scheduler() != co.Scheduler() {
+			return nil, invalid("Scope", cfg.Scope, "pass a scope or a coroutine of the same run, or nothing")
+		}
+	}
+	p := &Pool[T]{&core[T]{
+		s: co.Scheduler(), scope: scope, hooks: cfg.hooks(), name: cfg.Name, min: cfg.Min, max: cfg.Max,
+		timeout: cfg.AcquireTimeout, onError: cfg.OnError,
+	}}
+	c := p.core
+	var err error
+	if c.own, err = c.s.NewRoot(); err != nil {
+		return nil, err
+	}
+	// What resources spawn for themselves is theirs: it is cancelled with the pool, and its failures go where the pool's go.
+	c.own.SetSafe(false)
+	c.own.OnError(func(_ *scheduler.Scope, co *scheduler.Coroutine, err error) error { c.scope.Fail(co, err); return nil })
+	c.self = weak.Make(p)
+	c.base.Init((*closing[T])(c), nil, 0)
+	c.line.Init((*waiting[T])(c))
+	c.breaker.init((*guarded[T])(c), cfg.Strategy, cfg.OnStateChange)
+	c.age.init(cfg.MaxLifetime, cfg.MaxIdleTime, cfg.Jitter)
+	c.quick = c.hooks.acquire == nil && !c.age.limited
+	c.plain = c.hooks.release == nil && !c.age.limited && cfg.Strategy == nil
+	c.cleanup = runtime.AddCleanup(p, dropped[T], c)
+	scope.Own(&c.owned, (*belonging[T])(c))
+	if c.reason != nil {
+		return nil, c.closedError(callNew)
+	}
+	if err := c.fill(co); err != nil {
+		return nil, event.WithCause(err, p.Close(co))
+	}
+	c.schedule(cfg.HealthInterval)
+	return p, nil
+}
+
+// fill makes the first resources (POOL-02).
+func (c *core[T]) fill(co *scheduler.Coroutine) error {
+	var made []*entry[T]
+	defer func() {
+		for _, e := range made {
+			c.put(e, true)
+		}
+	}()
+	for len(made) < c.min {
+		e, err := c.made(co)
+		if err != nil {
+			return err
+		}
+		made = append(made, e)
+	}
+	return nil
+}
+
+// made makes one resource and waits for it. Nobody else waits.
+func (c *core[T]) made(co *scheduler.Coroutine) (*entry[T], error) {
+	w := c.line.Push(co, place[T]{})
+	over, err := w.Parking(callNew, nil)
+	if !over {
+		c.build(w, co)
+		co.Switch()
+		err = w.Parked()
+	}
+	e := w.Data.entry
+	w.Free()
+	return e, err
+}
+
+// Name returns what the configuration calls the pool.
+func (p *Pool[T]) Name() string { return p.core.name }
+
+// Now returns the time on the clock of the run.
+func (p *Pool[T]) Now() time.Time { return p.core.s.Reactor().Now() }
+
+// AsEvent returns the event that happens when the pool was closed and its last resource is gone.
+func (p *Pool[T]) AsEvent() *event.Base { return &p.core.base }
+
+// Flags returns the event's flags.
+func (p *Pool[T]) Flags() event.Flags { return p.core.base.Flags() }
+
+var _ Source = (*Pool[int])(nil)

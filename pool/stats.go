@@ -1,0 +1,72 @@
+package pool
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Stats is what a pool is doing, and has done. Total = Idle + Active.
+type Stats struct {
+	Total        int // resources that exist, or are being made or destroyed
+	Idle         int // of these, those that nobody has, with the reserved ones (POOL-19)
+	Active       int // the others: out, looked at by a hook, being made, being destroyed
+	Reserved     int // set aside for somebody who was woken and has not run yet
+	Constructing int // being made
+	Waiting      int // coroutines that wait, and nothing is set aside for them
+	Min, Max     int // as configured
+
+	Acquired       uint64        // resources handed out
+	EmptyAcquired  uint64        // acquisitions that found none idle: they waited, for a resource to be made or to come back
+	Cancelled      uint64        // waits that ended with a cancellation, or a token
+	TimedOut       uint64        // waits that ended with a timeout
+	Waited         time.Duration // by all of them together, on a clock that a turn of the loop may be ahead of
+	Created        uint64        // resources made
+	CreateFailures uint64        // and not made
+	Destroyed      uint64
+	Hijacked       uint64
+
+	State  State // of the circuit breaker
+	Probes int   // acquisitions that it has admitted to see whether things work again, and that are not over
+	Closed bool  // resources may be left
+}
+
+// Stats returns the figures of the moment. It panics with a *event.UsageError on a foreign goroutine.
+func (p *Pool[T]) Stats() Stats {
+	c := p.core
+	c.must("pool: Stats")
+	s := c.stats
+	s.Total, s.Min, s.Max = c.total, c.min, c.max
+	s.Reserved = c.line.Reserved()
+	s.Idle = c.idle.Len() + s.Reserved
+	s.Active = s.Total - s.Idle
+	s.Constructing = c.builds
+	s.Waiting = c.line.Waiting()
+	s.State, s.Probes = c.breaker.state(), c.breaker.probes()
+	s.Closed = c.reason != nil
+	return s
+}
+
+// Info describes the pool for people: "pool db 3/10, idle 1, active 2, reserved 0, waiting 0, breaker active" (EVT-16). It panics
+// with a *event.UsageError on a foreign goroutine.
+func (p *Pool[T]) Info() string {
+	p.core.must("pool: Info")
+	return p.core.info()
+}
+
+func (c *core[T]) info() string {
+	var b strings.Builder
+	b.WriteString(c.brief())
+	idle := c.idle.Len() + c.line.Reserved()
+	for _, n := range []struct {
+		what string
+		n    int
+	}{{"idle", idle}, {"active", c.total - idle}, {"reserved", c.line.Reserved()}, {"waiting", c.line.Waiting()}} {
+		b.WriteString(", " + n.what + " " + strconv.Itoa(n.n))
+	}
+	b.WriteString(", breaker " + c.breaker.state().String())
+	if c.reason != nil {
+		b.WriteString(", closed")
+	}
+	return b.String()
+}

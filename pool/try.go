@@ -1,0 +1,85 @@
+package pool
+
+import (
+	"errors"
+
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// attempt is a TryAcquire that lets Create run, once, without waiting for what Create waits for.
+type attempt[T any] struct {
+	entry *entry[T]
+	err   error
+}
+
+// TryAcquire is Acquire without waiting for a resource: ok is false when none is idle that is not set aside for somebody, and
+// none can be made at once, or when the pool is closed or its circuit breaker open (POOL-09, CB-02). When there is room for one
+// more and nobody waits, Create is called: what it returns without suspending is taken, and what it returns later becomes idle.
+// Only BeforeAcquire, and Destroy for what that does not accept, can make it suspend.
+//
+// Errors: that of Create, unless it is [ErrNoResource] (POOL-06); that of Destroy (POOL-21); the cancellation of co;
+// *event.UsageError.
+func (p *Pool[T]) TryAcquire(co *scheduler.Coroutine) (h Handle[T], ok bool, err error) {
+	c := p.core
+	if err := co.Enter(callTryAcquire); err != nil {
+		return h, false, err
+	}
+	if err := c.check(callTryAcquire, co, nil); err != nil {
+		return h, false, err
+	}
+	if c.reason != nil {
+		return h, false, nil
+	}
+	t, admitted := c.breaker.admit()
+	if !admitted {
+		return h, false, nil
+	}
+	defer func() {
+		if !ok {
+			c.breaker.nothing(t)
+		}
+	}()
+	for again := false; ; again = true {
+		if again && c.mayGoOn(co) != nil {
+			return h, false, nil
+		}
+		e, fresh := c.popIdle(), false
+		if e == nil {
+			if e, err = c.tryToMake(co, &t); e == nil {
+				return h, false, err
+			}
+			fresh = true
+		}
+		if fresh || c.hooks.acquire == nil || c.accepted(co, e) {
+			return c.out(co, e, t), true, nil
+		}
+		if err := c.destroy(co, e); err != nil {
+			return h, false, err
+		}
+	}
+}
+
+// tryToMake lets Create run on behalf of co, which is next after it.
+func (c *core[T]) tryToMake(co *scheduler.Coroutine, t *ticket) (*entry[T], error) {
+	if c.total >= c.max || c.line.First() != nil {
+		return nil, nil
+	}
+	a := &attempt[T]{}
+	b := c.build(nil, co)
+	b.try = a
+	err := co.YieldTo(b.co)
+	b.try = nil // what is made later is for anybody
+	switch {
+	case a.entry != nil && err == nil:
+		return a.entry, nil
+	case a.entry != nil:
+		c.put(a.entry, true)
+	case a.err != nil:
+		c.judge(*t, a.err)
+		*t = ticket{}
+		if err == nil && !errors.Is(a.err, ErrNoResource) {
+			err = a.err
+		}
+	}
+	return nil, err
+}
