@@ -19,6 +19,9 @@ import (
 // options, or ErrTimeout of Config.AcquireTimeout (POOL-08); *event.UsageError for a coroutine of another run, or any misuse of
 // co; *event.InvalidArgumentError. A Timeout bounds BeforeAcquire, too.
 func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption) (Handle[T], error) {
+	if p == nil || p.core == nil {
+		return Handle[T]{}, noPool(callAcquire)
+	}
 	c := p.core
 	if err := co.Enter(callAcquire); err != nil {
 		return Handle[T]{}, err
@@ -38,7 +41,7 @@ func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption)
 		co.Lucky()
 		return c.out(co, c.idle.Pop(), t), nil
 	}
-	w, over, err := c.waits(co, t, false, opts)
+	w, over, err := c.waits(co, place[T]{ticket: t}, opts)
 	if !over {
 		began := c.s.Clock()
 		// Here and not further down: see scheduler's Parking.
@@ -62,17 +65,16 @@ func (c *core[T]) check(call string, co *scheduler.Coroutine, opts []scheduler.W
 	return scheduler.CheckOptions(call, opts)
 }
 
-// waits puts co in the line and begins its wait; the rest is to follow as with scheduler's Parking. first: it has been in line
-// before.
-func (c *core[T]) waits(co *scheduler.Coroutine, t ticket, first bool, opts []scheduler.WaitOption) (w *waitq.Waiter[place[T]], over bool, err error) {
+// waits puts co in the line and begins its wait; the rest is to follow as with scheduler's Parking.
+func (c *core[T]) waits(co *scheduler.Coroutine, at place[T], opts []scheduler.WaitOption) (w *waitq.Waiter[place[T]], over bool, err error) {
 	c.stats.EmptyAcquired++
 	if c.timeout > 0 && scheduler.TimeoutOf(opts) == 0 {
 		opts = append([]scheduler.WaitOption{scheduler.Timeout(c.timeout)}, opts...)
 	}
-	if first {
-		w = c.line.PushFront(co, place[T]{ticket: t})
+	if at.came == 0 {
+		w = c.line.Push(co, at)
 	} else {
-		w = c.line.Push(co, place[T]{ticket: t})
+		w = c.inLine(co, at)
 	}
 	if over, err = w.Parking(callAcquire, opts); !over && (c.total < c.max || len(c.spare) > 0) {
 		c.cover()
@@ -97,12 +99,13 @@ func (c *core[T]) acquire(co *scheduler.Coroutine, opts []scheduler.WaitOption) 
 		return c.obtain(co, t, opts)
 	}
 	var h Handle[T]
+	late := false
 	err := co.WithTimeout(limit, func(co *scheduler.Coroutine) (err error) {
 		h, err = c.obtain(co, t, opts)
+		late = err != nil && err == co.Err() && errors.Is(err, event.ErrTimeout)
 		return err
 	})
-	var late *event.TimeoutError
-	if errors.As(err, &late) {
+	if late {
 		err = &event.TimeoutError{Call: callAcquire, Limit: limit}
 	}
 	return h, err
@@ -116,18 +119,14 @@ func (c *core[T]) obtain(co *scheduler.Coroutine, t ticket, opts []scheduler.Wai
 			c.breaker.nothing(t)
 		}
 	}()
-	for again := false; ; again = true {
-		var e *entry[T]
+	c.arrivals++
+	for came := c.arrivals; ; {
 		var fresh bool
-		if again {
-			if err := c.mayGoOn(co); err != nil {
-				return Handle[T]{}, err
-			}
-		}
-		if e = c.popIdle(); e != nil {
+		e := c.popIdle()
+		if e != nil {
 			co.Lucky()
 		} else {
-			w, over, err := c.waits(co, t, again, opts)
+			w, over, err := c.waits(co, place[T]{ticket: t, came: came}, opts)
 			if !over {
 				began := c.s.Clock()
 				co.Switch()
@@ -147,16 +146,19 @@ func (c *core[T]) obtain(co *scheduler.Coroutine, t ticket, opts []scheduler.Wai
 		if err := c.destroy(co, e); err != nil { // POOL-21
 			return Handle[T]{}, err
 		}
+		if err := c.mayGoOn(callAcquire, co); err != nil {
+			return Handle[T]{}, err
+		}
 	}
 }
 
-// mayGoOn is asked after a hook, when what it spoke of was no good.
-func (c *core[T]) mayGoOn(co *scheduler.Coroutine) error {
-	if err := co.Enter(callAcquire); err != nil {
+// mayGoOn is asked when what was there was no good, and hooks have run.
+func (c *core[T]) mayGoOn(call string, co *scheduler.Coroutine) error {
+	if err := co.Enter(call); err != nil {
 		return err
 	}
 	if c.reason != nil {
-		return c.closedError(callAcquire)
+		return c.closedError(call)
 	}
 	if c.breaker.state() == Inactive {
 		return ErrServiceUnavailable
@@ -174,7 +176,7 @@ func (c *core[T]) accepted(co *scheduler.Coroutine, e *entry[T]) bool {
 	}()
 	ok, err := c.hooks.mayAcquire(co, e.value)
 	returned = true
-	return ok && err == nil
+	return c.swallowed(ok, err)
 }
 
 // popIdle takes the resource that has been idle longest and is not too old; nil: there is none.

@@ -2,8 +2,7 @@ package pool
 
 import "strconv"
 
-// State is what the circuit breaker of a pool lets through. The legal changes are those from any state to any other
-// (CB-01).
+// State is what the circuit breaker of a pool lets through. By hand any state may become any other (CB-01).
 type State uint8
 
 const (
@@ -37,7 +36,7 @@ type ticket struct {
 
 // host is the pool, as its breaker sees it.
 type host interface {
-	Source
+	source() Source             // the pool, for strategies
 	call(fn func() error) error // runs somebody else's code; a panic is its error
 	opened()                    // the breaker is Inactive now: whoever waits for a resource is refused
 	told(err error)             // a failure of somebody else's code that no call returns
@@ -63,7 +62,6 @@ type breaker struct {
 	in     behaviour
 
 	host      host
-	source    Source       // host, for the strategy
 	strategy  Strategy     // nil: by hand only
 	prober    Prober       // strategy, if it is one
 	succeeded func() error // calls ReportSuccess; made once, because it runs with every release
@@ -78,20 +76,31 @@ type breaker struct {
 func (b *breaker) init(h host, s Strategy, onChange func(from, to State)) {
 	*b = breaker{
 		pass: ticket{counts: true}, in: behaviours[Active],
-		host: h, source: h, strategy: s, onChange: stateHook{tell: onChange},
-	}
-	if s == nil {
-		return
+		host: h, onChange: stateHook{tell: onChange},
 	}
 	b.succeeded = func() error {
-		b.strategy.ReportSuccess(b.source)
+		b.strategy.ReportSuccess(b.host.source())
 		return nil
 	}
+	b.use(s)
+}
+
+// use makes s the strategy, nil: none. One that is set in the middle learns which state it begins in, and not what went before.
+func (b *breaker) use(s Strategy) {
+	b.strategy = s
 	b.prober, _ = s.(Prober)
+	b.watcher.tell, b.watcher.untold = nil, nil
 	if w, ok := s.(StateWatcher); ok {
-		b.watcher.tell = func(from, to State) { w.StateChanged(b.source, from, to) }
+		b.watcher.tell = func(from, to State) { w.StateChanged(b.host.source(), from, to) }
+		if b.now != Active {
+			b.watcher.add(stateChange{Active, b.now})
+			b.tell(&b.watcher)
+		}
 	}
 }
+
+// asksNobody reports whether results are of no interest now.
+func (b *breaker) asksNobody() bool { return b.now == Active && b.strategy == nil }
 
 func (b *breaker) state() State { return b.now }
 
@@ -108,7 +117,7 @@ func (b *breaker) admit() (ticket, bool) {
 
 // success says that what was admitted with t went well: its resource has come back, and passed BeforeRelease (CB-04).
 func (b *breaker) success(t ticket) {
-	if b.strategy == nil && b.now == Active {
+	if b.asksNobody() {
 		return
 	}
 	if t == b.pass {
@@ -119,7 +128,7 @@ func (b *breaker) success(t ticket) {
 // failure says that what was admitted with t failed with err (CB-04). It must be called before a resource is destroyed for
 // it (CB-06).
 func (b *breaker) failure(t ticket, err error) {
-	if b.strategy == nil && b.now == Active {
+	if b.asksNobody() {
 		return
 	}
 	if t == b.pass {
@@ -212,7 +221,7 @@ func (b *breaker) reportFailure(err error) {
 		return
 	}
 	b.run(func() error {
-		b.strategy.ReportFailure(b.source, err)
+		b.strategy.ReportFailure(b.host.source(), err)
 		return nil
 	})
 }

@@ -26,7 +26,7 @@ func (b *breaker) shouldRecover() (yes bool) {
 	b.asking = true
 	defer func() { b.asking = false }()
 	b.run(func() error {
-		yes = b.strategy.ShouldRecover(b.source)
+		yes = b.strategy.ShouldRecover(b.host.source())
 		return nil
 	})
 	return yes

@@ -27,7 +27,7 @@ func (c *core[T]) build(w *waitq.Waiter[place[T]], values *scheduler.Coroutine) 
 		name = "pool " + c.name + ": create"
 	}
 	opts := []scheduler.SpawnOption{
-		scheduler.Serving(), scheduler.SettledBy(b), scheduler.Named(name), scheduler.EntryOf(c.hooks.entry), scheduler.ValuesOf(values),
+		scheduler.Serving(), scheduler.SettledBy(b), scheduler.Named(name), scheduler.EntryOf(c.hooks.createEntry), scheduler.ValuesOf(values),
 	}
 	if w != nil {
 		w.Data.build = b

@@ -10,8 +10,8 @@ import (
 // that are out when they are released (POOL-31): see [Pool.AwaitClosed]. It returns the failures of Destroy, or a *event.UsageError.
 // It works when co is cancelled. Further calls do nothing.
 func (p *Pool[T]) Close(co *scheduler.Coroutine) error {
-	c := p.core
-	if err := c.enter(callClose, co); err != nil {
+	c, err := p.entered(callClose, co)
+	if err != nil {
 		return err
 	}
 	if !c.shut(ErrCloseCalled) {
@@ -25,10 +25,7 @@ func (p *Pool[T]) Close(co *scheduler.Coroutine) error {
 // AwaitClosed waits until the pool is closed and its last resource is gone: everything was released and destroyed. It closes
 // nothing itself. Errors: the cancellation of co; those of the options; *event.UsageError.
 func (p *Pool[T]) AwaitClosed(co *scheduler.Coroutine, opts ...scheduler.WaitOption) error {
-	if err := co.Enter(callAwaitClosed); err != nil {
-		return err
-	}
-	if err := p.core.enter(callAwaitClosed, co); err != nil {
+	if _, err := p.entered(callAwaitClosed, co); err != nil {
 		return err
 	}
 	_, err := co.AwaitAs(callAwaitClosed, p, opts...)

@@ -59,9 +59,10 @@ type Config[T any] struct {
 	Strategy Strategy
 	// OnStateChange is told of each change of the breaker, in order. It runs on the loop, may call the pool, and must not suspend.
 	OnStateChange func(from, to State)
-	// OnError gets failures that no call can return: those of Destroy in the background, panics of strategies, and of Create when
-	// nobody waits for the resource any more. It runs on the loop and must not suspend. nil: those of Destroy go to the scope of
-	// the pool, as the failure of a coroutine that nobody awaits; the others are dropped, since they will be tried again.
+	// OnError gets failures that no call returns: those of Destroy in the background, those of Create when nobody waits for the
+	// resource any more, the errors with which the three hooks that look at resources have said no, and panics of strategies. It
+	// runs on the loop and must not suspend. nil: those of Destroy go to the scope of the pool, as the failure of a coroutine that
+	// nobody awaits (GEN-08); the others to the logger of the run.
 	OnError func(err error)
 }
 
@@ -100,7 +101,11 @@ func (cfg *Config[T]) check() error {
 	case NoJitter:
 		cfg.Jitter = 0
 	}
-	if s, ok := cfg.Strategy.(interface{ Check() error }); ok {
+	return checkStrategy(cfg.Strategy)
+}
+
+func checkStrategy(s Strategy) error {
+	if s, ok := s.(interface{ Check() error }); ok {
 		return s.Check()
 	}
 	return nil

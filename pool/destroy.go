@@ -37,7 +37,7 @@ func (c *core[T]) destroyLater(entries []*entry[T]) {
 	if c.name != "" {
 		name = "pool " + c.name + ": destroy"
 	}
-	c.own.Finally(name, c.hooks.destroy.Destroy, calls, c.failed)
+	c.own.Finally(name, c.hooks.destroyEntry, calls, c.failed)
 }
 
 // takeIdle takes all idle resources, longest idle first.

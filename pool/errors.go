@@ -42,6 +42,7 @@ const (
 	callHijack         = "pool: Handle.Hijack"
 	callReset          = "pool: Reset"
 	callClose          = "pool: Close"
+	callSetStrategy    = "pool: SetStrategy"
 	callAwaitClosed    = "pool: AwaitClosed"
 	callHealth         = "pool: health check"
 )
@@ -50,15 +51,43 @@ func (c *core[T]) closedError(call string) error {
 	return &event.ClosedError{Call: call, What: c.brief(), Reason: c.reason, Fix: "acquire before it is closed, or make a new one"}
 }
 
-// enter is the beginning of a call by a coroutine: co must be the caller, and of the pool's run (GEN-11).
-func (c *core[T]) enter(call string, co *scheduler.Coroutine) error {
+// noPool is the answer of a pool that New has not made.
+func noPool(call string) error {
+	return &event.UsageError{Call: call, Problem: "the pool was not made by New", Fix: "look at the error of New first"}
+}
+
+// open returns what a *Pool stands for. It panics with a *event.UsageError when that is nothing, or on a foreign goroutine, where
+// no error can be returned.
+func (p *Pool[T]) open(call string) *core[T] {
+	if p == nil || p.core == nil {
+		panic(noPool(call))
+	}
+	if err := p.core.s.Check(call); err != nil {
+		panic(err)
+	}
+	return p.core
+}
+
+// opened is open for calls that can return an error.
+func (p *Pool[T]) opened(call string) (*core[T], error) {
+	if p == nil || p.core == nil {
+		return nil, noPool(call)
+	}
+	return p.core, p.core.s.Check(call)
+}
+
+// entered is opened for calls of a coroutine: co must be the caller, and of the pool's run (GEN-11).
+func (p *Pool[T]) entered(call string, co *scheduler.Coroutine) (*core[T], error) {
+	if p == nil || p.core == nil {
+		return nil, noPool(call)
+	}
 	if err := co.Check(call); err != nil {
-		return err
+		return nil, err
 	}
-	if co.Scheduler() != c.s {
-		return c.foreign(call, co.Scheduler())
+	if co.Scheduler() != p.core.s {
+		return nil, p.core.foreign(call, co.Scheduler())
 	}
-	return nil
+	return p.core, nil
 }
 
 func (c *core[T]) foreign(call string, other *scheduler.Scheduler) error {
@@ -66,13 +95,6 @@ func (c *core[T]) foreign(call string, other *scheduler.Scheduler) error {
 		Call:    call,
 		Problem: "the pool belongs to run " + c.s.Name() + ", the coroutine to run " + other.Name(),
 		Fix:     "give each run a pool of its own",
-	}
-}
-
-// must refuses a foreign goroutine where no error can be returned.
-func (c *core[T]) must(call string) {
-	if err := c.s.Check(call); err != nil {
-		panic(err)
 	}
 }
 
@@ -88,11 +110,20 @@ func (c *core[T]) failed(err error) {
 // told takes a failure that may be lost: it was swallowed by a rule, or concerns something that is tried again.
 func (c *core[T]) told(err error) {
 	if c.onError == nil {
+		c.s.Logger().Warn("pool: a failure that nobody gets", "pool", c.name, "run", c.s.Name(), "error", err)
 		return
 	}
 	if err := c.s.Call(func() error { c.onError(err); return nil }); err != nil {
 		c.scope.Fail(nil, err)
 	}
+}
+
+// swallowed is the answer of a hook that may say no; its error is one, too (POOL-20, POOL-22, POOL-34).
+func (c *core[T]) swallowed(ok bool, err error) bool {
+	if err != nil {
+		c.told(err)
+	}
+	return ok && err == nil
 }
 
 // brief is "pool db 3/10": how many resources there are, of how many.

@@ -32,7 +32,7 @@ func (h Handle[T]) Release(co *scheduler.Coroutine) error {
 		return err
 	}
 	e, c := h.e, h.e.pool
-	if c.plain && c.breaker.state() == Active && !c.stale(e) {
+	if c.plain && c.breaker.asksNobody() && !c.stale(e) {
 		c.put(e, false)
 		return nil
 	}
@@ -105,8 +105,7 @@ func (c *core[T]) accepts(co *scheduler.Coroutine, e *entry[T]) bool {
 	}
 	e.guard.Raise(co)
 	defer e.guard.Lower()
-	ok, err := c.hooks.mayRelease(co, e.value)
-	return ok && err == nil
+	return c.swallowed(c.hooks.mayRelease(co, e.value))
 }
 
 // Destroy takes the resource out of the pool and destroys it, for those who know that it is no good: the breaker counts a
@@ -150,8 +149,8 @@ func (h Handle[T]) Hijack() (T, error) {
 // not wait. It is for upkeep: the circuit breaker neither stands in its way nor counts what becomes of them. A closed pool has
 // none. Error: *event.UsageError from a foreign goroutine.
 func (p *Pool[T]) AcquireAllIdle() ([]Handle[T], error) {
-	c := p.core
-	if err := c.s.Check(callAcquireAllIdle); err != nil {
+	c, err := p.opened(callAcquireAllIdle)
+	if err != nil {
 		return nil, err
 	}
 	var all []Handle[T]

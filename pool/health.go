@@ -41,7 +41,7 @@ func (c *core[T]) checkDue() {
 	}
 	c.checks.busy = true
 	_, err := c.own.Spawn(c.checkAll, scheduler.Serving(), scheduler.Named(name), scheduler.SettledBy((*checking[T])(c)),
-		scheduler.EntryOf(c.hooks.health.HealthCheck))
+		scheduler.EntryOf(c.hooks.healthEntry))
 	if err != nil { // the run is ending
 		c.checks.busy = false
 	}
@@ -75,8 +75,7 @@ func (c *core[T]) check1(co *scheduler.Coroutine, e *entry[T]) (err error) {
 	}()
 	e.guard.Raise(co)
 	defer e.guard.Lower()
-	ok, failure := c.hooks.healthy(co, e.value)
-	healthy = ok && failure == nil
+	healthy = c.swallowed(c.hooks.healthy(co, e.value))
 	return nil
 }
 

@@ -46,7 +46,8 @@ type hooks[T any] struct {
 	health  HealthChecker[T]
 	acquire AcquireGuard[T]
 	release ReleaseGuard[T]
-	entry   any // the function that creates, for reports
+
+	createEntry, destroyEntry, healthEntry any // the functions, for reports
 }
 
 type (
@@ -64,14 +65,22 @@ func (f askFunc[T]) BeforeRelease(co *scheduler.Coroutine, v T) (bool, error) { 
 // hooks is what cfg, which was checked, says of them.
 func (cfg *Config[T]) hooks() (h hooks[T]) {
 	if k := cfg.Kind; k != nil {
-		h.create, h.entry = k, k.Create
+		h.create = k
+		h.createEntry = k.Create
 		h.destroy, _ = k.(Destroyer[T])
 		h.health, _ = k.(HealthChecker[T])
 		h.acquire, _ = k.(AcquireGuard[T])
 		h.release, _ = k.(ReleaseGuard[T])
+		if h.destroy != nil {
+			h.destroyEntry = h.destroy.Destroy
+		}
+		if h.health != nil {
+			h.healthEntry = h.health.HealthCheck
+		}
 		return h
 	}
-	h.create, h.entry = createFunc[T](cfg.Create), cfg.Create
+	h.create = createFunc[T](cfg.Create)
+	h.createEntry, h.destroyEntry, h.healthEntry = cfg.Create, cfg.Destroy, cfg.HealthCheck
 	if cfg.Destroy != nil {
 		h.destroy = destroyFunc[T](cfg.Destroy)
 	}

@@ -16,6 +16,7 @@ type place[T any] struct {
 	fresh  bool      // and nobody has used that yet
 	build  *build[T] // what is being made, and will be paid for by it: its error is the waiter's. nil: nothing
 	ticket ticket
+	came   uint64 // when it came for the first time, as a number; 0: it will not come again
 }
 
 // reserve sets e aside for w. What was being made for w is there for the next one.
@@ -61,8 +62,10 @@ type waiting[T any] core[T]
 // Departed passes on what was set aside for w, or is being made for it, in the same step (GEN-01, POOL-17).
 func (o *waiting[T]) Departed(w *waitq.Waiter[place[T]], reserved bool) {
 	c := (*core[T])(o)
-	if b := w.Data.build; b != nil {
-		w.Data.build = nil
+	t, b := w.Data.ticket, w.Data.build
+	w.Data.ticket, w.Data.build = ticket{}, nil
+	c.breaker.nothing(t)
+	if b != nil {
 		c.unclaimed(b)
 	}
 	if reserved {
@@ -76,7 +79,11 @@ func (o *waiting[T]) WaitInfo() string {
 	const most = 5
 	var holders []string
 	for _, e := range c.entries {
-		if e.holder != nil {
+		switch {
+		case e.holder == nil:
+		case e.holder.Completed():
+			holders = append(holders, e.holder.Name()+" (which has ended without a Release)")
+		default:
 			holders = append(holders, e.holder.Name())
 		}
 	}
@@ -88,6 +95,15 @@ func (o *waiting[T]) WaitInfo() string {
 		text += ", in use by " + strings.Join(holders, ", ")
 	}
 	return text
+}
+
+// inLine puts who came for the first time at that number into the line: behind those who came before.
+func (c *core[T]) inLine(co *scheduler.Coroutine, p place[T]) *waitq.Waiter[place[T]] {
+	next := c.line.First()
+	for next != nil && next.Data.came < p.came {
+		next = next.Behind()
+	}
+	return c.line.PushBefore(next, co, p)
 }
 
 // waited is what remains when a wait is over: the handle, or the error.

@@ -31,13 +31,14 @@ type core[T any] struct {
 	idle ring.Ring[*entry[T]] // longest idle first
 	line waitq.Queue[place[T]]
 
-	hooks   hooks[T] // immutable
-	breaker breaker
-	reason  error       // nil: open
-	reset   uint32      // how often Reset was called
-	entries []*entry[T] // that exist, in no order
-	builds  int         // resources that are being made
-	spare   []*build[T] // of these, what nobody waits for, oldest first
+	hooks    hooks[T] // immutable
+	breaker  breaker
+	reason   error       // nil: open
+	reset    uint32      // how often Reset was called
+	entries  []*entry[T] // that exist, in no order
+	builds   int         // resources that are being made
+	spare    []*build[T] // of these, what nobody waits for, oldest first
+	arrivals uint64      // acquisitions that may come back to the line, so far
 
 	name    string                // immutable
 	min     int                   // immutable
@@ -88,7 +89,7 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 	c.breaker.init((*guarded[T])(c), cfg.Strategy, cfg.OnStateChange)
 	c.age.init(cfg.MaxLifetime, cfg.MaxIdleTime, cfg.Jitter)
 	c.quick = c.hooks.acquire == nil && !c.age.limited
-	c.plain = c.hooks.release == nil && !c.age.limited && cfg.Strategy == nil
+	c.plain = c.hooks.release == nil && !c.age.limited
 	c.cleanup = runtime.AddCleanup(p, dropped[T], c)
 	scope.Own(&c.owned, (*belonging[T])(c))
 	if c.reason != nil {

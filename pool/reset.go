@@ -10,8 +10,8 @@ import (
 // from has changed, a password say. It returns the failures of Destroy, or a *event.UsageError. It works when co is cancelled. On a
 // closed pool it does nothing.
 func (p *Pool[T]) Reset(co *scheduler.Coroutine) error {
-	c := p.core
-	if err := c.enter(callReset, co); err != nil {
+	c, err := p.entered(callReset, co)
+	if err != nil {
 		return err
 	}
 	c.reset++

@@ -1,25 +1,38 @@
 package pool
 
-import "time"
-
 // State returns the state of the circuit breaker. It panics with a *event.UsageError on a foreign goroutine.
 func (p *Pool[T]) State() State {
-	p.core.must("pool: State")
-	return p.core.breaker.state()
+	return p.open("pool: State").breaker.state()
 }
 
 // Activate closes the circuit breaker: acquisitions go through (CB-01). Error: *event.UsageError on a foreign goroutine. Loop only,
 // as the other two.
-func (p *Pool[T]) Activate() error { return p.core.become("pool: Activate", Active) }
+func (p *Pool[T]) Activate() error { return p.become("pool: Activate", Active) }
 
 // Deactivate opens the circuit breaker: acquisitions fail at once with [ErrServiceUnavailable], those that wait included (CB-02).
-func (p *Pool[T]) Deactivate() error { return p.core.become("pool: Deactivate", Inactive) }
+func (p *Pool[T]) Deactivate() error { return p.become("pool: Deactivate", Inactive) }
 
 // Recover lets acquisitions through to see whether things work again, as many at once as the strategy allows.
-func (p *Pool[T]) Recover() error { return p.core.become("pool: Recover", Recovering) }
+func (p *Pool[T]) Recover() error { return p.become("pool: Recover", Recovering) }
 
-func (c *core[T]) become(call string, to State) error {
-	if err := c.s.Check(call); err != nil {
+// SetStrategy makes s the strategy of the circuit breaker in place of the one before; nil removes it, and only the calls above
+// change the state (CB-07). One that is set while the pool is not active begins as if the pool had just become so. Errors:
+// *event.InvalidArgumentError, as for [New]; *event.UsageError on a foreign goroutine.
+func (p *Pool[T]) SetStrategy(s Strategy) error {
+	c, err := p.opened(callSetStrategy)
+	if err != nil {
+		return err
+	}
+	if err := checkStrategy(s); err != nil {
+		return err
+	}
+	c.breaker.use(s)
+	return nil
+}
+
+func (p *Pool[T]) become(call string, to State) error {
+	c, err := p.opened(call)
+	if err != nil {
 		return err
 	}
 	c.breaker.become(to)
@@ -52,12 +65,3 @@ func (g *guarded[T]) source() Source {
 	}
 	return &Pool[T]{(*core[T])(g)}
 }
-
-func (g *guarded[T]) Name() string      { return g.source().Name() }
-func (g *guarded[T]) State() State      { return g.source().State() }
-func (g *guarded[T]) Now() time.Time    { return g.source().Now() }
-func (g *guarded[T]) Activate() error   { return g.source().Activate() }
-func (g *guarded[T]) Deactivate() error { return g.source().Deactivate() }
-func (g *guarded[T]) Recover() error    { return g.source().Recover() }
-func (g *guarded[T]) Stats() Stats      { return g.source().Stats() }
-func (g *guarded[T]) Info() string      { return g.source().Info() }

@@ -33,8 +33,7 @@ type Stats struct {
 
 // Stats returns the figures of the moment. It panics with a *event.UsageError on a foreign goroutine.
 func (p *Pool[T]) Stats() Stats {
-	c := p.core
-	c.must("pool: Stats")
+	c := p.open("pool: Stats")
 	s := c.stats
 	s.Total, s.Min, s.Max = c.total, c.min, c.max
 	s.Reserved = c.line.Reserved()
@@ -50,8 +49,7 @@ func (p *Pool[T]) Stats() Stats {
 // Info describes the pool for people: "pool db 3/10, idle 1, active 2, reserved 0, waiting 0, breaker active" (EVT-16). It panics
 // with a *event.UsageError on a foreign goroutine.
 func (p *Pool[T]) Info() string {
-	p.core.must("pool: Info")
-	return p.core.info()
+	return p.open("pool: Info").info()
 }
 
 func (c *core[T]) info() string {

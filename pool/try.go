@@ -3,6 +3,7 @@ package pool
 import (
 	"errors"
 
+	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -20,11 +21,11 @@ type attempt[T any] struct {
 // Errors: that of Create, unless it is [ErrNoResource] (POOL-06); that of Destroy (POOL-21); the cancellation of co;
 // *event.UsageError.
 func (p *Pool[T]) TryAcquire(co *scheduler.Coroutine) (h Handle[T], ok bool, err error) {
-	c := p.core
-	if err := co.Enter(callTryAcquire); err != nil {
-		return h, false, err
+	c, err := p.entered(callTryAcquire, co)
+	if err == nil {
+		err = co.Enter(callTryAcquire)
 	}
-	if err := c.check(callTryAcquire, co, nil); err != nil {
+	if err != nil {
 		return h, false, err
 	}
 	if c.reason != nil {
@@ -39,10 +40,7 @@ func (p *Pool[T]) TryAcquire(co *scheduler.Coroutine) (h Handle[T], ok bool, err
 			c.breaker.nothing(t)
 		}
 	}()
-	for again := false; ; again = true {
-		if again && c.mayGoOn(co) != nil {
-			return h, false, nil
-		}
+	for {
 		e, fresh := c.popIdle(), false
 		if e == nil {
 			if e, err = c.tryToMake(co, &t); e == nil {
@@ -54,6 +52,12 @@ func (p *Pool[T]) TryAcquire(co *scheduler.Coroutine) (h Handle[T], ok bool, err
 			return c.out(co, e, t), true, nil
 		}
 		if err := c.destroy(co, e); err != nil {
+			return h, false, err
+		}
+		if err := c.mayGoOn(callTryAcquire, co); err != nil {
+			if errors.Is(err, event.ErrClosed) || errors.Is(err, ErrServiceUnavailable) {
+				err = nil
+			}
 			return h, false, err
 		}
 	}

@@ -39,10 +39,15 @@ func (q *Queue[D]) Push(co *scheduler.Coroutine, data D) *Waiter[D] {
 	return w
 }
 
-// PushFront is Push for who has been in line already, and was first, and comes back because what it got was no good.
-func (q *Queue[D]) PushFront(co *scheduler.Coroutine, data D) *Waiter[D] {
+// PushBefore is Push in front of next, which must be waiting: for who has been in line before, and comes back because what it
+// got was no good. With nil it is Push.
+func (q *Queue[D]) PushBefore(next *Waiter[D], co *scheduler.Coroutine, data D) *Waiter[D] {
+	if next == nil {
+		return q.Push(co, data)
+	}
+	next.must(q, waiting)
 	w := q.take(co, data)
-	q.waiting.pushFront(w)
+	q.waiting.insert(w, next)
 	return w
 }
 

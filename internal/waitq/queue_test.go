@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/waitq"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -175,6 +176,41 @@ func TestQueue_AWaiterWithoutACoroutine(t *testing.T) {
 		again.Free()
 		return nil
 	})
+}
+
+func TestQueue_PushBefore_ComesBackToItsPlace(t *testing.T) {
+	simulate(t, func(co *scheduler.Coroutine) error {
+		k := newTickets(0)
+		b := k.queue.Push(nil, "b")
+		d := k.queue.Push(nil, "d")
+		k.queue.PushBefore(b, nil, "a")
+		c := k.queue.PushBefore(d, nil, "c")
+		k.queue.PushBefore(nil, nil, "e")
+		assert.Equal(t, []string{"a", "b", "c", "d", "e"}, k.waiting())
+		assert.Equal(t, 5, k.queue.Waiting())
+		b.Leave(nil)
+		c.Leave(nil)
+		assert.Equal(t, []string{"a", "d", "e"}, k.waiting())
+		assert.Panics(t, func() { k.queue.PushBefore(b, nil, "x") }, "it is not in line")
+		for w := k.queue.First(); w != nil; w = k.queue.First() {
+			k.put()
+			w.Take()
+		}
+		return nil
+	})
+}
+
+func TestClosedAndCancelled_CHAN34_IsACancellationThatKnowsTheClosing(t *testing.T) {
+	closed := &event.ClosedError{Call: "lock: acquire", What: "the lock"}
+	reason := errors.New("enough")
+	err := waitq.ClosedAndCancelled(&event.CancelledError{Reason: reason}, closed)
+	assert.True(t, event.IsCancellation(err))
+	assert.ErrorIs(t, err, event.ErrClosed)
+	assert.ErrorIs(t, err, reason)
+
+	token := &event.CancelledError{Token: true}
+	assert.Same(t, token, waitq.ClosedAndCancelled(token, closed), "only the wait was cancelled")
+	assert.Same(t, closed, waitq.ClosedAndCancelled(closed, closed))
 }
 
 func TestQueue_MisuseByItsOwnerIsFatal(t *testing.T) {

@@ -129,14 +129,14 @@ func (l *list[D]) push(w *Waiter[D]) {
 	l.n++
 }
 
-func (l *list[D]) pushFront(w *Waiter[D]) {
-	w.ahead, w.behind = nil, l.first
-	if l.first == nil {
-		l.last = w
+func (l *list[D]) insert(w, next *Waiter[D]) {
+	w.ahead, w.behind = next.ahead, next
+	if next.ahead == nil {
+		l.first = w
 	} else {
-		l.first.ahead = w
+		next.ahead.behind = w
 	}
-	l.first = w
+	next.ahead = w
 	l.n++
 }
 
