@@ -6,6 +6,7 @@
 //	make bench CASES=timer,poll                          those whose names begin so
 //	make bench CASES=switch,spawn,park,delay,chan,wake   those of the coroutines
 //	make bench CASES=scope,group                         those of scopes and groups
+//	make bench CASES=pool                                those of pools
 //
 // Package raw is the C side, package goroutines the side of plain Go;
 // internal/ours does the same work through the library, and internal/cases

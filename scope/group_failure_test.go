@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -95,7 +96,7 @@ func TestGroup_ThatIsCollectedReportsWhatNobodyTook(t *testing.T) {
 					require.NoError(t, g.Close())
 				}
 			}()
-			collect(t, co, func() bool { return len(got) > 0 })
+			cotest.Collect(t, co, func() bool { return len(got) > 0 })
 			require.Len(t, got, 1)
 			assert.Equal(t, 2, failuresIn(t, got[0]))
 			assert.Equal(t, 1, ended)
@@ -117,7 +118,7 @@ func TestGroup_ThatIsCollectedLetsItsFinallyHandlersTakeFailures(t *testing.T) {
 				return self.Delay(time.Millisecond)
 			}))
 		}()
-		collect(t, co, func() bool { return ended > 0 })
+		cotest.Collect(t, co, func() bool { return ended > 0 })
 	})
 	assert.Equal(t, 2, ended)
 }

@@ -10,12 +10,13 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 func TestGroup_TG07_AllHasTheResultsByKey(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g, err := scope.NewKeyedGroup[string, int](co)
 		require.NoError(t, err)
 		for i, key := range []string{"slow", "quick", "at once"} {
@@ -32,16 +33,16 @@ func TestGroup_TG07_AllHasTheResultsByKey(t *testing.T) {
 }
 
 func TestGroup_TG07_AnyFailureIsThatOfAllInTheOrderOfTheKeys(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
-		holds := e.groupHolds(g, 4)
+		holds := groupHolds(e, g, 4)
 		all := g.All()
 		holds[3].fail(errBoom)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.False(t, all.Completed(), "the others are not done")
 		holds[1].fail(errOther)
 		holds[2].give(2)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		holds[0].give(0)
 		values, err := all.Await(co)
 		groupComposite(t, err, errOther, errBoom)
@@ -51,7 +52,7 @@ func TestGroup_TG07_AnyFailureIsThatOfAllInTheOrderOfTheKeys(t *testing.T) {
 }
 
 func TestGroup_TG07_OneFailureIsACompositeToo(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
 		groupMust(t, co, g, groupFails[int](errBoom))
 		_, err := g.All().Await(co)
@@ -60,7 +61,7 @@ func TestGroup_TG07_OneFailureIsACompositeToo(t *testing.T) {
 }
 
 func TestGroup_TG07_IgnoreErrorsGivesTheSuccesses(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		for _, at := range []string{"pending", "settled"} {
 			g := groupOf(t, co, scope.GroupConfig{IgnoreErrors: true})
 			for i := range 6 {
@@ -71,7 +72,7 @@ func TestGroup_TG07_IgnoreErrorsGivesTheSuccesses(t *testing.T) {
 				}
 			}
 			if at == "settled" {
-				yields(co, 2)
+				cotest.Yields(co, 2)
 				assert.Equal(t, 3, g.Stats().Unhandled)
 			}
 			all := groupAwait(t, co, g.All())
@@ -87,11 +88,11 @@ func TestGroup_TG07_IgnoreErrorsGivesTheSuccesses(t *testing.T) {
 }
 
 func TestGroup_TG07_ACancelledTaskIsAFailureOfAll(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co, groupLimit(1, 1))
-		e.groupHolds(g, 2)
+		groupHolds(e, g, 2)
 		all := g.All()
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.NoError(t, g.Cancel(errStop))
 		_, err := all.Await(co)
 		groupComposite(t, err, errStop, errStop)
@@ -100,7 +101,7 @@ func TestGroup_TG07_ACancelledTaskIsAFailureOfAll(t *testing.T) {
 }
 
 func TestGroup_TG08_AllOfAnEmptyOrSettledGroupIsSettled(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
 		empty := g.All()
 		assert.True(t, empty.Completed())
@@ -109,7 +110,7 @@ func TestGroup_TG08_AllOfAnEmptyOrSettledGroupIsSettled(t *testing.T) {
 		groupMust(t, co, g, groupGives(1))
 		first := g.All()
 		assert.False(t, first.Completed())
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		for range 3 {
 			again := g.All()
 			assert.True(t, again.Completed())
@@ -134,41 +135,41 @@ func TestGroup_TG08_AllOfAnEmptyOrSettledGroupIsSettled(t *testing.T) {
 }
 
 func TestGroup_TG08_TasksThatComeWhileAllIsPendingBelongToIt(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co, groupLimit(1, 1))
-		holds := e.groupHolds(g, 2)
+		holds := groupHolds(e, g, 2)
 		all := g.All()
-		e.groupSpawner(co, g, "late", groupGives(7))
-		yields(co, 1)
+		groupSpawner(e, co, g, "late", groupGives(7))
+		cotest.Yields(co, 1)
 		groupEnd(holds)
 		assert.Equal(t, map[int]int{0: 0, 1: 1, 2: 7}, groupAwait(t, co, all).Map())
 	})
 }
 
 func TestGroup_TG08_CancellingTheFutureCancelsNoTask(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
-		holds := e.groupHolds(g, 1)
+		holds := groupHolds(e, g, 1)
 		first, second := g.All(), g.All()
 		race, any := groupFirst(t, g.Race), groupFirst(t, g.Any)
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.NoError(t, first.Cancel(errStop))
 		require.NoError(t, race.Dispose())
 		require.NoError(t, any.Cancel(nil))
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		assert.NoError(t, holds[0].err)
 		groupStats(t, g, 0, 1, 0, 0, 0)
 		holds[0].give(4)
 		assert.Equal(t, []int{4}, groupAwait(t, co, second).Values())
 		_, err := first.Await(co)
-		isCancelled(t, err, errStop)
+		cotest.IsCancelled(t, err, errStop)
 		assert.Equal(t, 4, groupAwait(t, co, groupFirst(t, g.Race)))
 	})
 }
 
 // GEN-10: who is told that all has ended may use the group.
 func TestGroup_GEN10_SubscribersOfAllUseTheGroup(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
 		groupMust(t, co, g, groupGives(1))
 		var again *future.Future[future.Keyed[int, int]]
@@ -192,14 +193,14 @@ func TestGroup_GEN10_SubscribersOfAllUseTheGroup(t *testing.T) {
 // Who was promised a place is waited for, and nobody is left waiting when it leaves: neither who awaits all, nor a success, nor the
 // end. What happens in between is a microtask that the last task leaves.
 func TestGroup_GEN05_TheLastWhoWasPromisedAPlaceLeaves(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co, groupLimit(1, 1))
-		hold := e.groupHolds(g, 1)[0]
+		hold := groupHolds(e, g, 1)[0]
 		var spawner *scheduler.Coroutine
 		all, any := g.All(), groupFirst(t, g.Any)
 		between := false
 		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) {
-			return 0, errors.Join(errBoom, e.s.Microtask(func() error {
+			return 0, errors.Join(errBoom, e.S.Microtask(func() error {
 				between = true
 				groupStats(t, g, 0, 0, 0, 2, 1)
 				assert.False(t, all.Completed())
@@ -211,12 +212,12 @@ func TestGroup_GEN05_TheLastWhoWasPromisedAPlaceLeaves(t *testing.T) {
 				return nil
 			}))
 		})
-		spawner = e.groupSpawner(co, g, "spawner", groupGives(0))
-		yields(co, 1)
+		spawner = groupSpawner(e, co, g, "spawner", groupGives(0))
+		cotest.Yields(co, 1)
 		hold.fail(errOther)
-		yields(co, 4)
+		cotest.Yields(co, 4)
 		require.True(t, between)
-		e.groupSaid("spawner: cancelled stop")
+		groupSaid(e, "spawner: cancelled stop")
 		_, err := all.Await(co)
 		groupComposite(t, err, errOther, errBoom)
 		_, err = any.Await(co)
@@ -226,25 +227,25 @@ func TestGroup_GEN05_TheLastWhoWasPromisedAPlaceLeaves(t *testing.T) {
 
 // A subscriber that panics ends the run; the others are told.
 func TestGroup_GEN10_ASubscriberPanics(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			g := groupOf(t, co)
 			groupMust(t, co, g, groupGives(1))
 			for i := range 3 {
 				_, err := g.All().AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) {
-					e.say(fmt.Sprint("all ", i))
+					e.Say(fmt.Sprint("all ", i))
 					panic(errBoom)
 				})
 				require.NoError(t, err)
 				_, err = groupFirst(t, g.Race).AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) {
-					e.say(fmt.Sprint("race ", i))
+					e.Say(fmt.Sprint("race ", i))
 					if i == 0 {
 						panic(errOther)
 					}
 				})
 				require.NoError(t, err)
 			}
-			require.NoError(t, g.OnFinally(func(*scheduler.Coroutine, *scope.Group[int, int]) error { e.say("finally"); return nil }))
+			require.NoError(t, g.OnFinally(func(*scheduler.Coroutine, *scope.Group[int, int]) error { e.Say("finally"); return nil }))
 			require.NoError(t, g.Close())
 			for range 5 {
 				_ = co.Yield()
@@ -254,45 +255,45 @@ func TestGroup_GEN10_ASubscriberPanics(t *testing.T) {
 			return nil
 		})
 		assert.ErrorIs(t, err, errBoom)
-		assert.ElementsMatch(t, []string{"race 0", "race 1", "race 2", "all 0", "all 1", "all 2", "finally"}, e.said())
+		assert.ElementsMatch(t, []string{"race 0", "race 1", "race 2", "all 0", "all 1", "all 2", "finally"}, e.Said())
 	})
 }
 
 func TestGroup_TG13_CountResultsAndErrorsOfTheMoment(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co, groupLimit(2, 2))
 		assert.Zero(t, g.Count())
 		assert.Zero(t, g.Results().Len())
 		assert.Zero(t, g.Errors().Len())
 		assert.Equal(t, scope.GroupStats{}, g.Stats())
-		holds := e.groupHolds(g, 4)
+		holds := groupHolds(e, g, 4)
 		groupStats(t, g, 2, 2, 0, 0, 0)
 		assert.Equal(t, 4, g.Count())
-		e.groupSpawner(co, g, "waits", groupGives(9))
-		yields(co, 1)
+		groupSpawner(e, co, g, "waits", groupGives(9))
+		cotest.Yields(co, 1)
 		assert.Equal(t, 4, g.Count(), "who waits is no task")
 		groupStats(t, g, 2, 2, 0, 0, 1)
 
 		holds[1].give(1)
 		groupUntil(t, co, holds[2].begun)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.Equal(t, map[int]int{1: 1}, g.Results().Map())
 		groupStats(t, g, 2, 2, 1, 0, 0)
 		assert.Equal(t, 5, g.Count())
 
 		holds[2].fail(errBoom)
-		yields(co, 3)
+		cotest.Yields(co, 3)
 		holds[0].give(0)
-		yields(co, 3)
+		cotest.Yields(co, 3)
 		assert.Equal(t, []int{0, 1, 4}, g.Results().Keys())
 		assert.Equal(t, []int{0, 1, 9}, g.Results().Values())
 		assert.Equal(t, 1, g.Stats().Unhandled)
 		assert.Equal(t, map[int]error{2: errBoom}, g.Errors().Map())
 		groupStats(t, g, 0, 1, 3, 1, 0)
 		holds[3].give(3)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.Equal(t, 5, g.Count())
-		e.groupSaid("waits: 4")
+		groupSaid(e, "waits: 4")
 	})
 }
 
@@ -304,8 +305,8 @@ func TestGroup_TG13_WhoAsksForErrorsDealsWithThoseThatThereAre(t *testing.T) {
 	for name, ask := range asks {
 		for _, kind := range []string{"group", "set"} {
 			t.Run(name+" of a "+kind, func(t *testing.T) {
-				groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
-					sc, failures := e.groupScope(co)
+				groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
+					sc, failures := groupScope(e, co)
 					var g groupInts = groupOf(t, sc)
 					if kind == "set" {
 						g = groupSet(t, sc)
@@ -313,17 +314,17 @@ func TestGroup_TG13_WhoAsksForErrorsDealsWithThoseThatThereAre(t *testing.T) {
 					ask(g)
 					groupMust(t, co, g, groupFails[int](errBoom))
 					groupMust(t, co, g, groupFails[int](errStop))
-					yields(co, 2)
+					cotest.Yields(co, 2)
 					assert.Equal(t, 2, g.Stats().Unhandled)
 					ask(g)
 					assert.Zero(t, g.Stats().Unhandled)
 					assert.Equal(t, 2, g.Stats().Failed)
 					groupMust(t, co, g, groupFails[int](errOther))
-					yields(co, 2)
+					cotest.Yields(co, 2)
 					assert.Equal(t, 1, g.Stats().Unhandled)
 					require.NoError(t, g.Close())
 					require.NoError(t, sc.Dispose())
-					yields(co, 3)
+					cotest.Yields(co, 3)
 					require.Len(t, *failures, 1)
 					groupComposite(t, (*failures)[0], errOther)
 					assert.NotErrorIs(t, (*failures)[0], errBoom)
@@ -335,7 +336,7 @@ func TestGroup_TG13_WhoAsksForErrorsDealsWithThoseThatThereAre(t *testing.T) {
 }
 
 func TestGroup_TG13_SomeOtherUsesDealWithNothing(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, groupFails[int](errBoom))
 		require.NoError(t, g.Close())
 		require.NoError(t, g.AwaitCompletion(co))
@@ -350,16 +351,16 @@ func TestGroup_TG13_SomeOtherUsesDealWithNothing(t *testing.T) {
 }
 
 func TestGroup_TG14_FinishedForTheTimeBeing(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		assert.True(t, g.IsFinished(), "it is empty")
 		for range 3 {
-			holds := e.groupHolds(g, 2)
+			holds := groupHolds(e, g, 2)
 			assert.False(t, g.IsFinished())
 			holds[0].give(0)
 			groupUntil(t, co, holds[1].begun)
 			assert.False(t, g.IsFinished())
 			holds[1].give(0)
-			yields(co, 2)
+			cotest.Yields(co, 2)
 			assert.True(t, g.IsFinished())
 			assert.False(t, g.IsClosed())
 		}
@@ -369,7 +370,7 @@ func TestGroup_TG14_FinishedForTheTimeBeing(t *testing.T) {
 // TG-14 at every instant, whoever waits. Who was promised a place is about to use it: that is the only reason for a group not to
 // be finished with nothing queued or running.
 func TestGroup_TG14_FinishedIsNothingQueuedOrRunning(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		looks := 0
 		look := func() {
 			looks++
@@ -381,10 +382,10 @@ func TestGroup_TG14_FinishedIsNothingQueuedOrRunning(t *testing.T) {
 			}
 		}
 		for range 30 {
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				_, err := g.Spawn(co, func(*scheduler.Coroutine) (int, error) {
 					look()
-					_ = e.s.Microtask(func() error { look(); return nil })
+					_ = e.S.Microtask(func() error { look(); return nil })
 					return 0, nil
 				})
 				look()
@@ -392,7 +393,7 @@ func TestGroup_TG14_FinishedIsNothingQueuedOrRunning(t *testing.T) {
 			})
 		}
 		for range 100 {
-			yields(co, 1)
+			cotest.Yields(co, 1)
 			look()
 		}
 		assert.Greater(t, looks, 150)
@@ -400,19 +401,19 @@ func TestGroup_TG14_FinishedIsNothingQueuedOrRunning(t *testing.T) {
 }
 
 func TestGroup_EVT16_ItDescribesItself(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g, s := groupOf(t, co, groupLimit(2, 3)), groupSet(t, co)
 		assert.Contains(t, g.Info(), "group")
 		assert.Contains(t, s.Info(), "set")
-		holds := e.groupHolds(g, 5)
-		e.groupSpawner(co, g, "", groupGives(0))
-		yields(co, 1)
+		holds := groupHolds(e, g, 5)
+		groupSpawner(e, co, g, "", groupGives(0))
+		cotest.Yields(co, 1)
 		for _, words := range []string{"2 running", "3 queued", "1 waiting to spawn"} {
 			assert.Contains(t, g.Info(), words)
 		}
 		holds[0].fail(errBoom)
 		groupEnd(holds)
-		yields(co, 10)
+		cotest.Yields(co, 10)
 		for _, words := range []string{"5 succeeded", "1 failed"} {
 			assert.Contains(t, g.Info(), words)
 		}
@@ -462,7 +463,7 @@ func TestGroup_TG07_ResultsOfSeveralTypes(t *testing.T) {
 		n    *int
 	}
 	n := 7
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		groupTyped(t, co, pair{"a", &n}, pair{})
 		groupTyped(t, co, []byte("bytes"), nil)
 		groupTyped(t, co, struct{}{}, struct{}{})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -19,11 +20,11 @@ func groupRefuses(t *testing.T, co *scheduler.Coroutine, g groupInts) {
 	never := func(*scheduler.Coroutine) (int, error) { assert.Fail(t, "it was refused"); return 0, nil }
 	count := g.Count()
 	_, err := g.Spawn(co, never)
-	isUsage(t, err, "Spawn", "closed")
-	isUsage(t, g.SpawnKey(co, 1000, never), "SpawnKey", "closed")
+	cotest.IsUsage(t, err, "Spawn", "closed")
+	cotest.IsUsage(t, g.SpawnKey(co, 1000, never), "SpawnKey", "closed")
 	_, err = g.TrySpawn(never)
-	isUsage(t, err, "TrySpawn", "closed")
-	isUsage(t, g.TrySpawnKey(1000, never), "TrySpawnKey", "closed")
+	cotest.IsUsage(t, err, "TrySpawn", "closed")
+	cotest.IsUsage(t, g.TrySpawnKey(1000, never), "TrySpawnKey", "closed")
 	assert.Equal(t, count, g.Count())
 	assert.True(t, g.IsClosed())
 	assert.True(t, g.Stats().Closed)
@@ -31,11 +32,11 @@ func groupRefuses(t *testing.T, co *scheduler.Coroutine, g groupInts) {
 }
 
 func TestGroup_TG06_AClosedGroupFinishesWhatItHas(t *testing.T) {
-	groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		assert.False(t, g.IsClosed())
 		assert.False(t, g.Stats().Closed)
 		assert.NotContains(t, g.Info(), "closed")
-		holds := e.groupHolds(g, 3)
+		holds := groupHolds(e, g, 3)
 		require.NoError(t, g.Close())
 		groupRefuses(t, co, g)
 		require.NoError(t, g.Close(), "again")
@@ -50,7 +51,7 @@ func TestGroup_TG06_AClosedGroupFinishesWhatItHas(t *testing.T) {
 }
 
 func TestGroup_TG06_CloseWithNothingInIt(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		require.NoError(t, g.Close())
 		groupRefuses(t, co, g)
 		require.NoError(t, g.AwaitCompletion(co))
@@ -61,17 +62,17 @@ func TestGroup_TG06_CloseWithNothingInIt(t *testing.T) {
 }
 
 func TestGroup_TG15_AwaitCompletionOfAnOpenGroup(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		isUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "open", "Close")
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		cotest.IsUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "open", "Close")
 		groupMust(t, co, g, groupGives(0))
-		isUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "open", "Close")
-		yields(co, 3)
-		isUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "open", "Close")
+		cotest.IsUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "open", "Close")
+		cotest.Yields(co, 3)
+		cotest.IsUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "open", "Close")
 	})
 }
 
 func TestGroup_TG15_ItNeverReturnsWhatTasksFailWith(t *testing.T) {
-	groupBoth(t, groupLimit(1, scope.NoQueueLimit), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(1, scope.NoQueueLimit), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		for _, fn := range []groupFn[int]{
 			groupFails[int](errBoom),
 			func(*scheduler.Coroutine) (int, error) { panic("boom") },
@@ -89,7 +90,7 @@ func TestGroup_TG15_ItNeverReturnsWhatTasksFailWith(t *testing.T) {
 }
 
 func TestGroup_TG15_ItWaitsForCancelledTasksToEnd(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		done := 0
 		cleanup := func(co *scheduler.Coroutine) (int, error) {
 			err := co.Delay(hour)
@@ -100,7 +101,7 @@ func TestGroup_TG15_ItWaitsForCancelledTasksToEnd(t *testing.T) {
 		for range 3 {
 			groupMust(t, co, g, cleanup)
 		}
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.NoError(t, g.Cancel(errStop))
 		assert.False(t, g.IsFinished())
 		assert.Zero(t, done)
@@ -111,17 +112,17 @@ func TestGroup_TG15_ItWaitsForCancelledTasksToEnd(t *testing.T) {
 }
 
 func TestGroup_TG15_ATaskCannotAwaitItsOwnGroup(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		refused := 0
 		refuses := func(co *scheduler.Coroutine) error {
-			isUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "task")
+			cotest.IsUsage(t, g.AwaitCompletion(co), "AwaitCompletion", "task")
 			refused++
 			return nil
 		}
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 			_ = refuses(co)
-			e.spawn(co, refuses)            // in the scope of the tasks
-			e.spawn(scope.New(co), refuses) // and below it
+			e.Spawn(co, refuses)            // in the scope of the tasks
+			e.Spawn(scope.New(co), refuses) // and below it
 			inner := groupOf(t, co)
 			groupMust(t, co, inner, func(co *scheduler.Coroutine) (int, error) { return 0, refuses(co) })
 			require.NoError(t, inner.Close())
@@ -129,24 +130,24 @@ func TestGroup_TG15_ATaskCannotAwaitItsOwnGroup(t *testing.T) {
 		})
 		require.NoError(t, g.Close())
 		require.NoError(t, g.AwaitCompletion(co))
-		yields(co, 5)
+		cotest.Yields(co, 5)
 		assert.Equal(t, 4, refused)
 	})
 }
 
 func TestGroup_TG15_ItsWaitIsBounded(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		holds := e.groupHolds(g, 2)
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		holds := groupHolds(e, g, 2)
 		require.NoError(t, g.Close())
-		isTimeout(t, g.AwaitCompletion(co, scheduler.Timeout(ms)))
-		isTokens(t, g.AwaitCompletion(co, scheduler.Token(future.Completed(co, 1))), nil)
+		cotest.IsTimeout(t, g.AwaitCompletion(co, scheduler.Timeout(ms)))
+		cotest.IsTokens(t, g.AwaitCompletion(co, scheduler.Token(future.Completed(co, 1))), nil)
 		assert.ErrorIs(t, g.AwaitCompletion(co, scheduler.Timeout(-1)), event.ErrInvalidArgument)
 		var got error
-		waiter := e.spawn(co, func(co *scheduler.Coroutine) error { got = g.AwaitCompletion(co); return nil })
-		yields(co, 1)
+		waiter := e.Spawn(co, func(co *scheduler.Coroutine) error { got = g.AwaitCompletion(co); return nil })
+		cotest.Yields(co, 1)
 		require.NoError(t, waiter.Cancel(errStop))
-		yields(co, 2)
-		isCancelled(t, got, errStop)
+		cotest.Yields(co, 2)
+		cotest.IsCancelled(t, got, errStop)
 		groupStats(t, g, 1, 1, 0, 0, 0)
 		groupEnd(holds)
 		require.NoError(t, g.AwaitCompletion(co))
@@ -154,20 +155,20 @@ func TestGroup_TG15_ItsWaitIsBounded(t *testing.T) {
 
 		// GEN-02: a cancellation wins over the end that has woken it.
 		g2 := groupOf(t, co)
-		h := e.groupHolds(g2, 1)
+		h := groupHolds(e, g2, 1)
 		require.NoError(t, g2.Close())
-		late := e.spawn(co, func(co *scheduler.Coroutine) error { got = g2.AwaitCompletion(co); return nil })
-		yields(co, 1)
+		late := e.Spawn(co, func(co *scheduler.Coroutine) error { got = g2.AwaitCompletion(co); return nil })
+		cotest.Yields(co, 1)
 		h[0].give(0)
 		groupUntil(t, co, func() bool { return late.Queued() || late.Completed() })
 		if !late.Completed() {
 			require.NoError(t, late.Cancel(errOther))
-			yields(co, 2)
-			isCancelled(t, got, errOther)
+			cotest.Yields(co, 2)
+			cotest.IsCancelled(t, got, errOther)
 		}
-		canceller := e.spawn(co, func(co *scheduler.Coroutine) error {
+		canceller := e.Spawn(co, func(co *scheduler.Coroutine) error {
 			require.NoError(t, co.Cancel(errStop))
-			isCancelled(t, g.AwaitCompletion(co), errStop) // CANC-00
+			cotest.IsCancelled(t, g.AwaitCompletion(co), errStop) // CANC-00
 			return nil
 		})
 		_, _ = co.Await(canceller)
@@ -177,10 +178,10 @@ func TestGroup_TG15_ItsWaitIsBounded(t *testing.T) {
 func TestGroup_TG16_CancelEndsRunningAndQueuedTasks(t *testing.T) {
 	for name, closed := range map[string]bool{"open": false, "closed before": true} {
 		t.Run(name, func(t *testing.T) {
-			groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+			groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 				require.True(t, co.Scope().Safe(), "even in a safe scope")
-				holds := e.groupHolds(g, 4)
-				yields(co, 1)
+				holds := groupHolds(e, g, 4)
+				cotest.Yields(co, 1)
 				if closed {
 					require.NoError(t, g.Close())
 				}
@@ -191,14 +192,14 @@ func TestGroup_TG16_CancelEndsRunningAndQueuedTasks(t *testing.T) {
 				require.NoError(t, g.Cancel(errOther), "again")
 				require.NoError(t, g.AwaitCompletion(co))
 				assert.True(t, g.IsFinished())
-				isCancelled(t, holds[0].err, errStop)
-				isCancelled(t, holds[1].err, errStop)
+				cotest.IsCancelled(t, holds[0].err, errStop)
+				cotest.IsCancelled(t, holds[1].err, errStop)
 				assert.False(t, holds[2].begun())
 				assert.False(t, holds[3].begun())
 				failed := g.Errors()
 				assert.Equal(t, []int{0, 1, 2, 3}, failed.Keys())
 				for _, err := range failed.Values() {
-					isCancelled(t, err, errStop)
+					cotest.IsCancelled(t, err, errStop)
 					assert.NotErrorIs(t, err, errOther)
 				}
 				require.NoError(t, g.Cancel(errOther), "after the end")
@@ -209,27 +210,27 @@ func TestGroup_TG16_CancelEndsRunningAndQueuedTasks(t *testing.T) {
 }
 
 func TestGroup_TG16_OneThatHasNotBegunNeverDoes(t *testing.T) {
-	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		holds := e.groupHolds(g, 3)
+	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		holds := groupHolds(e, g, 3)
 		require.NoError(t, g.Cancel(nil))
 		require.NoError(t, g.AwaitCompletion(co))
 		for _, h := range holds {
 			assert.False(t, h.begun())
 		}
 		for _, err := range g.Errors().Values() {
-			isCancelled(t, err, nil)
+			cotest.IsCancelled(t, err, nil)
 		}
 		groupStats(t, g, 0, 0, 0, 3, 0)
 	})
 }
 
 func TestGroup_TG16_ATaskThatIgnoresItHasItsResult(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) { _ = co.Delay(hour); return 5, nil })
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 			return 0, event.WithCause(errBoom, co.Delay(hour))
 		})
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.NoError(t, g.Cancel(errStop))
 		require.NoError(t, g.AwaitCompletion(co))
 		assert.Equal(t, map[int]int{0: 5}, g.Results().Map())
@@ -240,7 +241,7 @@ func TestGroup_TG16_ATaskThatIgnoresItHasItsResult(t *testing.T) {
 }
 
 func TestGroup_TG16_CancelOfAnEmptyGroup(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		require.NoError(t, g.Cancel(errStop))
 		assert.True(t, g.IsFinished())
 		groupRefuses(t, co, g)
@@ -249,17 +250,17 @@ func TestGroup_TG16_CancelOfAnEmptyGroup(t *testing.T) {
 }
 
 func TestGroup_GEN07_TheFirstReasonStays(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		holds := e.groupHolds(g, 2)
-		yields(co, 1)
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		holds := groupHolds(e, g, 2)
+		cotest.Yields(co, 1)
 		require.NoError(t, g.Dispose())
 		require.NoError(t, g.Dispose())
 		require.NoError(t, g.Cancel(errStop))
 		require.NoError(t, g.Close())
 		require.NoError(t, g.AwaitCompletion(co))
-		isCancelled(t, holds[0].err, scope.ErrDisposed)
+		cotest.IsCancelled(t, holds[0].err, scope.ErrDisposed)
 		for _, err := range g.Errors().Values() {
-			isCancelled(t, err, scope.ErrDisposed)
+			cotest.IsCancelled(t, err, scope.ErrDisposed)
 			assert.NotErrorIs(t, err, errStop)
 		}
 	})
@@ -271,23 +272,23 @@ func TestGroup_TG18_DisposeHandlesNoErrors(t *testing.T) {
 		"cancel":  func(g groupInts) error { return g.Cancel(errStop) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					for _, set := range []bool{false, true} {
-						sc, failures := e.groupScope(co)
+						sc, failures := groupScope(e, co)
 						var g groupInts = groupOf(t, sc)
 						if set {
 							g = groupSet(t, sc)
 						}
 						groupMust(t, co, g, groupFails[int](errBoom))
-						e.groupHolds(g, 1)
-						yields(co, 2)
+						groupHolds(e, g, 1)
+						cotest.Yields(co, 2)
 						require.NoError(t, end(g))
-						yields(co, 5)
+						cotest.Yields(co, 5)
 						assert.Equal(t, 1, g.Stats().Unhandled)
 						assert.Empty(t, *failures, "not before the scope completes")
 						require.NoError(t, sc.Dispose())
-						yields(co, 5)
+						cotest.Yields(co, 5)
 						require.Len(t, *failures, 1)
 						groupComposite(t, (*failures)[0], errBoom)
 						assert.Zero(t, g.Stats().Unhandled)
@@ -300,23 +301,23 @@ func TestGroup_TG18_DisposeHandlesNoErrors(t *testing.T) {
 }
 
 func TestGroup_TG16_ATaskCancelsItsGroup(t *testing.T) {
-	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 			require.NoError(t, co.Yield())
 			require.NoError(t, g.Cancel(errStop))
-			e.say("goes on") // SCOPE-31
+			e.Say("goes on") // SCOPE-31
 			groupRefuses(t, co, groupCancelledSpawns{g})
-			isCancelled(t, co.Yield(), errStop)
+			cotest.IsCancelled(t, co.Yield(), errStop)
 			return 1, nil
 		})
-		other := e.groupHolds(g, 2)
+		other := groupHolds(e, g, 2)
 		groupUntil(t, co, g.IsFinished)
-		e.groupSaid("goes on")
-		isCancelled(t, other[0].err, errStop)
+		groupSaid(e, "goes on")
+		cotest.IsCancelled(t, other[0].err, errStop)
 		assert.False(t, other[1].begun())
 		assert.Equal(t, 3, g.Count())
 		for key, err := range g.Errors().All() {
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			assert.NotZero(t, key, "the value that it returned after a cancelled wait stays (CANC-05)")
 		}
 		assert.Equal(t, map[int]int{0: 1}, g.Results().Map())
@@ -335,23 +336,23 @@ func (c groupCancelledSpawns) SpawnKey(_ *scheduler.Coroutine, key int, fn func(
 }
 
 func TestGroup_TG06_ATaskClosesItsGroup(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 			require.NoError(t, co.Yield())
 			return 1, g.Close()
 		})
 		groupMust(t, co, g, groupGives(2))
-		e.groupSpawner(co, g, "late", groupGives(0))
+		groupSpawner(e, co, g, "late", groupGives(0))
 		groupUntil(t, co, g.IsClosed)
 		require.NoError(t, g.AwaitCompletion(co))
-		yields(co, 2)
-		e.groupSaid("late: closed")
+		cotest.Yields(co, 2)
+		groupSaid(e, "late: closed")
 		assert.Equal(t, map[int]int{0: 1, 1: 2}, g.Results().Map())
 	})
 }
 
 func TestGroup_EVT07_ItsEndIsAnEvent(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		told := 0
 		subscribe := func() {
 			_, err := g.AsEvent().Subscribe(func(_ *event.Base, _ *event.Callback, result any, err error) {
@@ -365,16 +366,16 @@ func TestGroup_EVT07_ItsEndIsAnEvent(t *testing.T) {
 		}
 		subscribe()
 		assert.Zero(t, g.Flags()&event.FlagClosed)
-		holds := e.groupHolds(g, 2)
+		holds := groupHolds(e, g, 2)
 		holds[0].fail(errBoom)
-		yields(co, 3)
+		cotest.Yields(co, 3)
 		_, err := co.Await(g, scheduler.Timeout(ms))
-		isTimeout(t, err)
+		cotest.IsTimeout(t, err)
 		holds[1].give(0)
-		yields(co, 3)
+		cotest.Yields(co, 3)
 		assert.Zero(t, told, "it is open")
-		e.after(ms, func() { assert.NoError(t, g.Close()) })
-		fired, _, err := co.AwaitFirst([]event.Event{e.gate(), g})
+		e.After(ms, func() { assert.NoError(t, g.Close()) })
+		fired, _, err := co.AwaitFirst([]event.Event{e.Gate(), g})
 		require.NoError(t, err)
 		assert.Equal(t, 1, fired)
 		assert.Equal(t, 1, told)
@@ -390,10 +391,10 @@ func TestGroup_EVT07_ItsEndIsAnEvent(t *testing.T) {
 }
 
 func TestGroup_EVT07_AnEventThatIsAskedForAfterTheEnd(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, groupGives(0))
 		require.NoError(t, g.Close())
-		yields(co, 3)
+		cotest.Yields(co, 3)
 		assert.NotZero(t, g.Flags()&event.FlagClosed)
 		told := 0
 		_, err := g.AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) { told++ })

@@ -13,6 +13,7 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -25,15 +26,15 @@ func TestGroup_TG23_AFailureIsTheGroups(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, safe := range []bool{true, false} {
-				groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
-					sc, failures := e.groupScope(co)
+				groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
+					sc, failures := groupScope(e, co)
 					if !safe {
 						sc.AsNotSafely()
 					}
 					require.NoError(t, sc.OnChildError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error { return sc.Cancel(err) }))
-					sibling := e.spawn(sc, sleeper(5*ms))
+					sibling := e.Spawn(sc, cotest.Sleeper(5*ms))
 					for _, g := range []groupInts{groupOf(t, sc), groupSet(t, sc)} {
-						hold := e.groupHolds(g, 1)[0]
+						hold := groupHolds(e, g, 1)[0]
 						groupMust(t, co, g, fails)
 						require.NoError(t, co.Delay(3*ms))
 						assert.Equal(t, 1, g.Stats().Failed)
@@ -42,7 +43,7 @@ func TestGroup_TG23_AFailureIsTheGroups(t *testing.T) {
 						assert.False(t, sc.IsCancelled())
 						assert.Empty(t, *failures)
 						hold.give(1)
-						yields(co, 2)
+						cotest.Yields(co, 2)
 						assert.Equal(t, map[int]int{0: 1}, g.Results().Map())
 						err, _ := g.Errors().Get(1)
 						assert.ErrorIs(t, err, errBoom)
@@ -50,7 +51,7 @@ func TestGroup_TG23_AFailureIsTheGroups(t *testing.T) {
 					_, err := co.Await(sibling)
 					require.NoError(t, err)
 					require.NoError(t, sc.Dispose())
-					yields(co, 2)
+					cotest.Yields(co, 2)
 					assert.Empty(t, *failures)
 				})
 			}
@@ -60,14 +61,14 @@ func TestGroup_TG23_AFailureIsTheGroups(t *testing.T) {
 
 // The failure of a coroutine that a task has left behind is that of its scope: of the group's, and those around (SCOPE-18).
 func TestGroup_TG23_WhatATaskStartsFailsInItsScope(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
-		sc, failures := e.groupScope(co)
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
+		sc, failures := groupScope(e, co)
 		g := groupOf(t, sc)
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
-			e.spawn(co, fails(errBoom))
+			e.Spawn(co, cotest.Fails(errBoom))
 			return 1, nil
 		})
-		yields(co, 4)
+		cotest.Yields(co, 4)
 		assert.Equal(t, []error{errBoom}, *failures)
 		assert.True(t, g.IsClosed(), "its scope was cancelled")
 		assert.False(t, sc.IsCancelled())
@@ -78,24 +79,24 @@ func TestGroup_TG23_WhatATaskStartsFailsInItsScope(t *testing.T) {
 
 func TestGroup_TG22_GEN08_WhatNobodyTookSurfacesOnceInTheOrderOfTheSpawns(t *testing.T) {
 	errs := []error{errBoom, errOther, errStop}
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
-		sc, failures := e.groupScope(co)
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
+		sc, failures := groupScope(e, co)
 		g := groupOf(t, sc)
-		holds := e.groupHolds(g, 5)
-		yields(co, 1)
+		holds := groupHolds(e, g, 5)
+		cotest.Yields(co, 1)
 		for _, i := range []int{3, 0, 4} {
 			holds[i].fail(fmt.Errorf("task %d: %w", i, errs[i/2]))
-			yields(co, 2)
+			cotest.Yields(co, 2)
 		}
 		groupEnd(holds)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		require.NoError(t, g.Close())
 		require.NoError(t, g.AwaitCompletion(co))
-		yields(co, 3)
+		cotest.Yields(co, 3)
 		assert.Empty(t, *failures, "the group is there, somebody may take them")
 		assert.Equal(t, 3, g.Stats().Unhandled)
 		require.NoError(t, sc.DisposeSafely())
-		yields(co, 5)
+		cotest.Yields(co, 5)
 		require.Len(t, *failures, 1)
 		groupComposite(t, (*failures)[0], errBoom, errOther, errStop)
 		var composite *event.CompositeError
@@ -110,10 +111,10 @@ func TestGroup_TG22_GEN08_WhatNobodyTookSurfacesOnceInTheOrderOfTheSpawns(t *tes
 }
 
 func TestGroup_GEN08_WhatIsLeftWhenSomeWereTaken(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		for _, kind := range []string{"group", "set"} {
 			for taken := 1; taken <= 3; taken++ {
-				sc, failures := e.groupScope(co)
+				sc, failures := groupScope(e, co)
 				var g groupInts = groupOf(t, sc)
 				if kind == "set" {
 					g = groupSet(t, sc)
@@ -132,7 +133,7 @@ func TestGroup_GEN08_WhatIsLeftWhenSomeWereTaken(t *testing.T) {
 				}
 				assert.Equal(t, 3-n, g.Stats().Unhandled)
 				require.NoError(t, sc.Dispose())
-				yields(co, 3)
+				cotest.Yields(co, 3)
 				if n == 3 {
 					assert.Empty(t, *failures)
 				} else if assert.Len(t, *failures, 1) {
@@ -150,8 +151,8 @@ func groupTimes(err error, text string) int { return strings.Count(err.Error(), 
 func TestGroup_TG22_GEN08_WithoutAHandlerItIsTheRuns(t *testing.T) {
 	for _, kind := range []string{"group", "set"} {
 		t.Run(kind, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
-				err := e.run(func(co *scheduler.Coroutine) error {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+				err := e.Run(func(co *scheduler.Coroutine) error {
 					var g groupInts = groupOf(t, co)
 					if kind == "set" {
 						g = groupSet(t, co)
@@ -187,14 +188,14 @@ func TestGroup_GEN08_AFutureThatNobodyTakesSurfacesOnce(t *testing.T) {
 				continue // there is nothing to cancel
 			}
 			t.Run(name+" "+when, func(t *testing.T) {
-				each(t, func(t *testing.T, e *env) {
-					err := e.run(func(co *scheduler.Coroutine) error {
+				cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+					err := e.Run(func(co *scheduler.Coroutine) error {
 						g := groupOf(t, co)
 						groupMust(t, co, g, groupFails[int](groupErr("the-failure")))
 						if when == "before" {
 							require.NoError(t, take(t, g))
 						}
-						yields(co, 3)
+						cotest.Yields(co, 3)
 						if when == "after" {
 							require.NoError(t, take(t, g))
 						}
@@ -230,10 +231,10 @@ func TestGroup_GEN08_WhatWasTakenSurfacesNowhere(t *testing.T) {
 	}
 	for name, take := range takes {
 		t.Run(name, func(t *testing.T) {
-			groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+			groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 				g := groupOf(t, co)
 				groupMust(t, co, g, groupFails[int](errBoom))
-				yields(co, 2)
+				cotest.Yields(co, 2)
 				assert.Equal(t, 1, g.Stats().Unhandled)
 				take(t, co, g)
 				assert.Zero(t, g.Stats().Unhandled)
@@ -245,8 +246,8 @@ func TestGroup_GEN08_WhatWasTakenSurfacesNowhere(t *testing.T) {
 
 // CANC-19: what was cancelled is no failure.
 func TestGroup_CANC19_CancellationsAreNotReported(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
-		sc, failures := e.groupScope(co)
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
+		sc, failures := groupScope(e, co)
 		g := groupOf(t, sc, groupLimit(2, 2))
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 			return 0, fmt.Errorf("task: %w", co.Delay(hour))
@@ -254,24 +255,24 @@ func TestGroup_CANC19_CancellationsAreNotReported(t *testing.T) {
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 			return 0, errors.Join(errBoom, co.Delay(hour)) // this is one
 		})
-		e.groupHolds(g, 2)
-		yields(co, 1)
+		groupHolds(e, g, 2)
+		cotest.Yields(co, 1)
 		require.NoError(t, g.Cancel(errStop))
 		require.NoError(t, g.AwaitCompletion(co))
 		groupStats(t, g, 0, 0, 0, 4, 0)
 		assert.Equal(t, 1, g.Stats().Unhandled)
 		require.NoError(t, sc.Dispose())
-		yields(co, 3)
+		cotest.Yields(co, 3)
 		require.Len(t, *failures, 1)
 		groupComposite(t, (*failures)[0], errBoom)
 	})
 }
 
 func TestGroup_TG22_AGroupThatIsCollected(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for _, kind := range []string{"group", "set"} {
-				sc, failures := e.groupScope(co)
+				sc, failures := groupScope(e, co)
 				make := func() groupInts {
 					if kind == "set" {
 						return groupSet(t, sc, groupLimit(1, 5))
@@ -287,29 +288,29 @@ func TestGroup_TG22_AGroupThatIsCollected(t *testing.T) {
 					groupUntil(t, co, g.IsFinished)
 				}()
 				assert.Empty(t, *failures)
-				collect(t, co, func() bool { return len(*failures) > 0 })
+				cotest.Collect(t, co, func() bool { return len(*failures) > 0 })
 				groupComposite(t, (*failures)[0], errBoom, errOther)
-				storm(co)
+				cotest.Storm(co)
 				assert.Len(t, *failures, 1)
 				*failures = nil
 
 				// With tasks that run, and some that wait for their turn: they run on.
 				var holds []*groupHold
-				func() { holds = e.groupHolds(make(), 3) }()
-				yields(co, 1)
-				storm(co)
+				func() { holds = groupHolds(e, make(), 3) }()
+				cotest.Yields(co, 1)
+				cotest.Storm(co)
 				holds[0].fail(errBoom)
-				yields(co, 2)
+				cotest.Yields(co, 2)
 				holds[1].fail(errOther)
-				yields(co, 2)
-				storm(co)
+				cotest.Yields(co, 2)
+				cotest.Storm(co)
 				assert.Empty(t, *failures, "until the last has ended")
 				holds[2].give(0)
 				groupUntil(t, co, func() bool { return holds[2].ended })
-				collect(t, co, func() bool { return len(*failures) > 0 })
+				cotest.Collect(t, co, func() bool { return len(*failures) > 0 })
 				groupComposite(t, (*failures)[0], errBoom, errOther)
 				require.NoError(t, sc.Dispose())
-				storm(co)
+				cotest.Storm(co)
 				assert.Len(t, *failures, 1, "not again with the scope")
 				runtime.KeepAlive(sc)
 			}
@@ -320,62 +321,62 @@ func TestGroup_TG22_AGroupThatIsCollected(t *testing.T) {
 
 // A group that somebody waits on is in use, whoever holds its handle.
 func TestGroup_TG22_NotWhileSomebodyWaits(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			var errs [4]error
-			hold := e.groupHold()
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+			hold := newGroupHold(e)
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				g := groupOf(t, co, groupLimit(1, 1))
 				groupMust(t, co, g, hold.task)
 				groupMust(t, co, g, groupGives(0))
 				_, errs[0] = g.Spawn(co, groupGives(0))
 				return nil
 			})
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				s := groupSet(t, co, groupLimit(1, 1))
 				groupMust(t, co, s, hold.task)
 				groupMust(t, co, s, groupGives(0))
 				errs[1] = s.SpawnKey(co, 9, groupGives(0))
 				return nil
 			})
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				for _, err := range groupOf(t, co).Outcomes(co, scheduler.Timeout(30*ms)) {
 					errs[2] = err
 				}
 				return nil
 			})
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				for _, err := range groupSet(t, co).Outcomes(co, scheduler.Timeout(30*ms)) {
 					errs[3] = err
 				}
 				return nil
 			})
-			yields(co, 2)
-			storm(co)
+			cotest.Yields(co, 2)
+			cotest.Storm(co)
 			hold.give(0)
 			require.NoError(t, co.Delay(40*ms))
 			assert.NoError(t, errs[0])
 			assert.NoError(t, errs[1])
-			isTimeout(t, errs[2])
-			isTimeout(t, errs[3])
+			cotest.IsTimeout(t, errs[2])
+			cotest.IsTimeout(t, errs[3])
 			return nil
 		})
 	})
 }
 
 func TestGroup_TG24_FuturesOutliveTheGroup(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			var all *future.Future[future.Keyed[int, int]]
 			var race, any, next *future.Future[int]
 			var holds []*groupHold
 			func() {
 				g, s := groupOf(t, co), groupSet(t, co)
-				holds = append(e.groupHolds(g, 2), e.groupHolds(s, 1)...)
+				holds = append(groupHolds(e, g, 2), groupHolds(e, s, 1)...)
 				all, race, any, next = g.All(), groupFirst(t, g.Race), groupFirst(t, g.Any), groupFirst(t, s.JoinNext)
 			}()
-			yields(co, 1)
-			storm(co)
+			cotest.Yields(co, 1)
+			cotest.Storm(co)
 			for i, h := range holds {
 				assert.NoError(t, h.err, "tasks run on")
 				h.give(10 + i)
@@ -392,8 +393,8 @@ func TestGroup_TG24_FuturesOutliveTheGroup(t *testing.T) {
 // A future that was settled when it was made keeps its value, and nothing of the group.
 func TestGroup_TG24_ASettledFutureIsDetached(t *testing.T) {
 	type large [1 << 16]byte
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			freed := make(chan string, 3)
 			make := func(name string) *large {
 				v := &large{}
@@ -410,8 +411,8 @@ func TestGroup_TG24_ASettledFutureIsDetached(t *testing.T) {
 				require.NoError(t, g.AwaitCompletion(co))
 				race = groupFirst(t, g.Race)
 			}()
-			collect(t, co, func() bool { return len(freed) > 0 })
-			storm(co)
+			cotest.Collect(t, co, func() bool { return len(freed) > 0 })
+			cotest.Storm(co)
 			assert.Equal(t, "not kept", <-freed)
 			assert.Empty(t, freed)
 			assert.NotNil(t, groupAwait(t, co, race))
@@ -423,10 +424,10 @@ func TestGroup_TG24_ASettledFutureIsDetached(t *testing.T) {
 // What a task has captured is not kept with its outcome.
 func TestGroup_TG24_AGroupKeepsOutcomesNotFunctions(t *testing.T) {
 	type large [1 << 16]byte
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			var freed int
-			ext, err := e.s.NewExternal()
+			ext, err := e.S.NewExternal()
 			require.NoError(t, err)
 			defer ext.Close()
 			g := groupOf(t, co, groupLimit(1, 3))
@@ -446,7 +447,7 @@ func TestGroup_TG24_AGroupKeepsOutcomesNotFunctions(t *testing.T) {
 				_ = g.Cancel(nil) // those that have not begun
 				groupUntil(t, co, g.IsFinished)
 			}()
-			collect(t, co, func() bool { return freed == 4 })
+			cotest.Collect(t, co, func() bool { return freed == 4 })
 			assert.Equal(t, 4, g.Count())
 			g.SuppressErrors()
 			return nil
@@ -456,15 +457,15 @@ func TestGroup_TG24_AGroupKeepsOutcomesNotFunctions(t *testing.T) {
 
 // The end of the run is the end of its main scope: what is unhandled there comes with its error.
 func TestGroup_TG22_AFailureDuringTheShutdownIsNotLost(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			g := groupOf(t, co)
 			groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 				_ = co.Delay(hour)
 				return 0, errBoom
 			})
-			yields(co, 1)
-			require.NoError(t, e.s.Shutdown(errStop))
+			cotest.Yields(co, 1)
+			require.NoError(t, e.S.Shutdown(errStop))
 			return nil
 		})
 		assert.ErrorIs(t, err, errStop)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -38,10 +39,10 @@ func TestGroup_TG19_FinallyIsCalledOnceWhenAllHasEnded(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+			groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 				for i := range 3 {
 					require.NoError(t, groupOnFinally(g, func(self *scheduler.Coroutine, of groupInts) error {
-						e.say(fmt.Sprint("finally ", i))
+						e.Say(fmt.Sprint("finally ", i))
 						assert.True(t, of.IsFinished())
 						assert.True(t, of.IsClosed())
 						assert.Equal(t, g.Stats(), of.Stats(), "it is the group")
@@ -50,66 +51,66 @@ func TestGroup_TG19_FinallyIsCalledOnceWhenAllHasEnded(t *testing.T) {
 						return self.Delay(ms)
 					}))
 				}
-				holds := e.groupHolds(g, 3)
-				yields(co, 3)
-				assert.Empty(t, e.said(), "it is open")
+				holds := groupHolds(e, g, 3)
+				cotest.Yields(co, 3)
+				assert.Empty(t, e.Said(), "it is open")
 				require.NoError(t, end(g, holds))
 				require.NoError(t, g.AwaitCompletion(co))
-				e.say("awaited")
-				for len(e.steps) < 4 {
+				e.Say("awaited")
+				for e.Steps() < 4 {
 					require.NoError(t, co.Delay(ms))
 				}
 				require.NoError(t, g.Close())
 				require.NoError(t, g.Cancel(nil))
 				require.NoError(t, co.Delay(2*ms))
-				e.groupSaid("awaited", "finally 0", "finally 1", "finally 2")
+				groupSaid(e, "awaited", "finally 0", "finally 1", "finally 2")
 			})
 		})
 	}
 }
 
 func TestGroup_TG19_NotWhileItIsOpenHoweverFinished(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error { e.say("finally"); return nil }))
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error { e.Say("finally"); return nil }))
 		for range 3 {
 			groupMust(t, co, g, groupGives(0))
-			yields(co, 4)
+			cotest.Yields(co, 4)
 			assert.True(t, g.IsFinished())
 		}
-		assert.Empty(t, e.said())
+		assert.Empty(t, e.Said())
 		require.NoError(t, g.Close())
-		assert.Empty(t, e.said(), "asynchronously")
-		yields(co, 3)
-		e.groupSaid("finally")
+		assert.Empty(t, e.Said(), "asynchronously")
+		cotest.Yields(co, 3)
+		groupSaid(e, "finally")
 	})
 }
 
 func TestGroup_TG19_AfterWhoAwaitsAll(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
-		require.NoError(t, g.OnFinally(func(*scheduler.Coroutine, *scope.Group[int, int]) error { e.say("finally"); return nil }))
-		hold := e.groupHolds(g, 1)[0]
+		require.NoError(t, g.OnFinally(func(*scheduler.Coroutine, *scope.Group[int, int]) error { e.Say("finally"); return nil }))
+		hold := groupHolds(e, g, 1)[0]
 		all := g.All()
 		for i := range 3 {
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				_, err := all.Await(co)
-				e.say(fmt.Sprint("awaiter ", i))
+				e.Say(fmt.Sprint("awaiter ", i))
 				return err
 			})
 		}
-		e.spawn(co, func(co *scheduler.Coroutine) error { defer e.say("completion"); return g.AwaitCompletion(co) })
+		e.Spawn(co, func(co *scheduler.Coroutine) error { defer e.Say("completion"); return g.AwaitCompletion(co) })
 		require.NoError(t, g.Close())
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		hold.give(0)
-		yields(co, 5)
-		steps := e.said()
+		cotest.Yields(co, 5)
+		steps := e.Said()
 		require.Len(t, steps, 5)
 		assert.Equal(t, "finally", steps[4])
 	})
 }
 
 func TestGroup_TG19_OnACompletedGroupAtOnce(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, groupGives(0))
 		require.NoError(t, g.Close())
 		require.NoError(t, g.AwaitCompletion(co))
@@ -129,7 +130,7 @@ func TestGroup_TG19_OnACompletedGroupAtOnce(t *testing.T) {
 		assert.Contains(t, string(p.Stack), "group_rule_finally_test.go")
 
 		called = false
-		e.after(ms, func() {
+		e.After(ms, func() {
 			_ = groupOnFinally(g, func(self *scheduler.Coroutine, _ groupInts) error {
 				called = true
 				assert.Nil(t, self, "in a callback")
@@ -144,18 +145,18 @@ func TestGroup_TG19_OnACompletedGroupAtOnce(t *testing.T) {
 func TestGroup_TG19_FailuresOfHandlersGoToTheScope(t *testing.T) {
 	for name, fails := range map[string][]error{"one": {nil, errBoom}, "two": {errBoom, nil, errOther}} {
 		t.Run(name, func(t *testing.T) {
-			groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
-				sc, failures := e.groupScope(co)
+			groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
+				sc, failures := groupScope(e, co)
 				for _, g := range []groupInts{groupOf(t, sc), groupSet(t, sc)} {
 					for _, err := range fails {
 						require.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error {
-							e.say("called")
+							e.Say("called")
 							return err
 						}))
 					}
 					require.NoError(t, g.Close())
-					yields(co, 5)
-					assert.Len(t, e.said(), len(fails))
+					cotest.Yields(co, 5)
+					assert.Len(t, e.Said(), len(fails))
 					require.Len(t, *failures, 1)
 					if name == "one" {
 						assert.Equal(t, errBoom, (*failures)[0])
@@ -165,7 +166,7 @@ func TestGroup_TG19_FailuresOfHandlersGoToTheScope(t *testing.T) {
 					*failures = nil
 				}
 				require.NoError(t, sc.Dispose())
-				yields(co, 2)
+				cotest.Yields(co, 2)
 				assert.Empty(t, *failures)
 			})
 		})
@@ -173,22 +174,22 @@ func TestGroup_TG19_FailuresOfHandlersGoToTheScope(t *testing.T) {
 }
 
 func TestGroup_TG19_APanicOfAHandlerIsItsFailure(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			g := groupOf(t, co)
 			require.NoError(t, g.OnFinally(func(*scheduler.Coroutine, *scope.Group[int, int]) error { panic(errBoom) }))
-			require.NoError(t, g.OnFinally(func(*scheduler.Coroutine, *scope.Group[int, int]) error { e.say("second"); return nil }))
+			require.NoError(t, g.OnFinally(func(*scheduler.Coroutine, *scope.Group[int, int]) error { e.Say("second"); return nil }))
 			return g.Close()
 		})
 		assert.ErrorIs(t, err, errBoom)
-		e.groupSaid("second")
+		groupSaid(e, "second")
 	})
 }
 
 // A handler may use what has ended: it takes failures, and they are reported to nobody.
 func TestGroup_TG19_GEN10_AHandlerTakesWhatIsLeft(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
-		sc, failures := e.groupScope(co)
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
+		sc, failures := groupScope(e, co)
 		for _, g := range []groupInts{groupOf(t, sc), groupSet(t, sc)} {
 			groupMust(t, co, g, groupFails[int](errBoom))
 			groupMust(t, co, g, groupGives(5))
@@ -209,52 +210,52 @@ func TestGroup_TG19_GEN10_AHandlerTakesWhatIsLeft(t *testing.T) {
 				inner := groupOf(t, self)
 				groupMust(t, self, inner, groupGives(0))
 				assert.Equal(t, []int{0}, groupAwait(t, self, inner.All()).Values())
-				e.say("done")
+				e.Say("done")
 				return nil
 			}))
 			require.NoError(t, g.Close())
-			yields(co, 2)
+			cotest.Yields(co, 2)
 			if _, ok := g.(*scope.Group[int, int]); ok {
-				for len(e.steps) < 1 {
+				for e.Steps() < 1 {
 					require.NoError(t, co.Delay(ms))
 				}
 			}
 		}
 		require.NoError(t, sc.Close())
-		for len(e.steps) < 2 {
+		for e.Steps() < 2 {
 			require.NoError(t, co.Delay(ms))
 		}
-		yields(co, 3)
-		e.groupSaid("done", "done")
+		cotest.Yields(co, 3)
+		groupSaid(e, "done", "done")
 		assert.Empty(t, *failures)
 	})
 }
 
 // The scope of the handlers outlives cancellation.
 func TestGroup_TG19_AHandlerAfterTheScopeWasDisposed(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		sc := scope.New(co)
 		g := groupOf(t, sc)
-		hold := e.groupHolds(g, 1)[0]
+		hold := groupHolds(e, g, 1)[0]
 		require.NoError(t, g.OnFinally(func(self *scheduler.Coroutine, g *scope.Group[int, int]) error {
-			e.say("begun")
+			e.Say("begun")
 			err := self.Delay(2 * ms)
-			e.say("done")
+			e.Say("done")
 			return err
 		}))
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.NoError(t, sc.Dispose())
-		for len(e.steps) < 2 {
+		for e.Steps() < 2 {
 			require.NoError(t, co.Delay(ms))
 		}
-		isCancelled(t, hold.err, scope.ErrDisposed)
-		e.groupSaid("begun", "done")
+		cotest.IsCancelled(t, hold.err, scope.ErrDisposed)
+		groupSaid(e, "begun", "done")
 		assert.True(t, g.IsFinished())
 	})
 }
 
 func TestGroup_TG19_NoHandlerIsRefused(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g, s := groupOf(t, co), groupSet(t, co)
 		for range 2 {
 			assert.ErrorIs(t, g.OnFinally(nil), event.ErrInvalidArgument)
@@ -266,17 +267,17 @@ func TestGroup_TG19_NoHandlerIsRefused(t *testing.T) {
 
 // A handler that is registered while the handlers run belongs to a group that has ended.
 func TestGroup_TG19_InTheSubscriberOfTheLastFuture(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
 		groupMust(t, co, g, groupGives(0))
 		_, err := g.All().AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) {
-			e.say("all")
-			require.NoError(t, g.OnFinally(func(*scheduler.Coroutine, *scope.Group[int, int]) error { e.say("finally"); return nil }))
+			e.Say("all")
+			require.NoError(t, g.OnFinally(func(*scheduler.Coroutine, *scope.Group[int, int]) error { e.Say("finally"); return nil }))
 		})
 		require.NoError(t, err)
 		require.NoError(t, g.Close())
 		require.NoError(t, g.AwaitCompletion(co))
-		yields(co, 4)
-		e.groupSaid("all", "finally")
+		cotest.Yields(co, 4)
+		groupSaid(e, "all", "finally")
 	})
 }

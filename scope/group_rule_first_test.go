@@ -8,16 +8,17 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 func TestGroup_TG10_RaceIsTheFirstToSettle(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
-		holds := e.groupHolds(g, 3)
+		holds := groupHolds(e, g, 3)
 		first, second := groupFirst(t, g.Race), groupFirst(t, g.Race)
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		assert.False(t, first.Completed())
 		holds[2].give(2)
 		assert.Equal(t, 2, groupAwait(t, co, first))
@@ -25,7 +26,7 @@ func TestGroup_TG10_RaceIsTheFirstToSettle(t *testing.T) {
 		assert.Equal(t, 2, groupAwait(t, co, groupFirst(t, g.Race)), "as before")
 		groupStats(t, g, 0, 2, 1, 0, 0) // TG-12
 		groupEnd(holds)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		groupStats(t, g, 0, 0, 3, 0, 0)
 		assert.Equal(t, 2, groupAwait(t, co, first), "a future stays as it is")
 	})
@@ -37,21 +38,21 @@ func TestGroup_TG12_TheOthersRunOn(t *testing.T) {
 		"any":  (*scope.Group[int, int]).Any,
 	} {
 		t.Run(name, func(t *testing.T) {
-			groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+			groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 				g := groupOf(t, co)
-				holds := e.groupHolds(g, 3)
+				holds := groupHolds(e, g, 3)
 				answer, err := first(g)
 				require.NoError(t, err)
-				yields(co, 1)
+				cotest.Yields(co, 1)
 				holds[1].give(1)
 				assert.Equal(t, 1, groupAwait(t, co, answer))
-				yields(co, 2)
+				cotest.Yields(co, 2)
 				groupStats(t, g, 0, 2, 1, 0, 0)
 				for _, hold := range []int{0, 2} {
 					assert.NoError(t, holds[hold].co.Err())
 				}
 				groupEnd(holds)
-				yields(co, 2)
+				cotest.Yields(co, 2)
 				groupStats(t, g, 0, 0, 3, 0, 0)
 			})
 		})
@@ -59,9 +60,9 @@ func TestGroup_TG12_TheOthersRunOn(t *testing.T) {
 }
 
 func TestGroup_TG10_RaceTakesAFailureToo(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
-		holds := e.groupHolds(g, 2)
+		holds := groupHolds(e, g, 2)
 		race := groupFirst(t, g.Race)
 		holds[1].fail(errBoom)
 		_, err := race.Await(co)
@@ -74,16 +75,16 @@ func TestGroup_TG10_RaceTakesAFailureToo(t *testing.T) {
 }
 
 func TestGroup_TG10_OfSeveralThatHaveSettledTheFirstSpawned(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
-		holds := e.groupHolds(g, 5)
-		yields(co, 1)
+		holds := groupHolds(e, g, 5)
+		cotest.Yields(co, 1)
 		holds[4].give(4)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		holds[2].fail(errBoom)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		holds[3].give(3)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		for range 3 {
 			race := groupFirst(t, g.Race)
 			assert.True(t, race.Completed())
@@ -91,7 +92,7 @@ func TestGroup_TG10_OfSeveralThatHaveSettledTheFirstSpawned(t *testing.T) {
 			assert.Equal(t, errBoom, err)
 		}
 		groupEnd(holds)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		for range 2 {
 			_, err := groupFirst(t, g.Race).Await(co)
 			assert.Equal(t, errBoom, err, "further calls have the same answer")
@@ -100,31 +101,31 @@ func TestGroup_TG10_OfSeveralThatHaveSettledTheFirstSpawned(t *testing.T) {
 }
 
 func TestGroup_TG10_TG11_AnEmptyGroupHasNoFirst(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
 		for range 2 {
 			f, err := g.Race()
-			isUsage(t, err, "Group.Race", "empty")
+			cotest.IsUsage(t, err, "Group.Race", "empty")
 			assert.Nil(t, f)
 			f, err = g.Any()
-			isUsage(t, err, "Group.Any", "empty")
+			cotest.IsUsage(t, err, "Group.Any", "empty")
 			assert.Nil(t, f)
 			require.NoError(t, g.Close())
 		}
 		queued := groupOf(t, co, groupLimit(1, 1))
-		e.groupHolds(queued, 2)
+		groupHolds(e, queued, 2)
 		groupFirst(t, queued.Race)
 		require.NoError(t, queued.Cancel(nil))
 	})
 }
 
 func TestGroup_TG11_AnyIsTheFirstSuccess(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
-		holds := e.groupHolds(g, 4)
+		holds := groupHolds(e, g, 4)
 		any := groupFirst(t, g.Any)
 		holds[3].fail(errBoom)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.False(t, any.Completed(), "errors are skipped")
 		assert.False(t, groupFirst(t, g.Any).Completed())
 		holds[2].give(2)
@@ -132,27 +133,27 @@ func TestGroup_TG11_AnyIsTheFirstSuccess(t *testing.T) {
 		assert.Equal(t, 1, g.Stats().Unhandled, "the failure was skipped, not dealt with")
 		groupStats(t, g, 0, 2, 1, 1, 0) // TG-12
 		holds[1].give(1)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.Equal(t, 2, groupAwait(t, co, groupFirst(t, g.Any)), "further calls have the same answer")
 		holds[0].fail(errOther)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.Equal(t, 2, groupAwait(t, co, groupFirst(t, g.Any)))
 		g.SuppressErrors()
 	})
 }
 
 func TestGroup_TG11_OfSeveralThatHaveSucceededTheFirstSpawned(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
-		holds := e.groupHolds(g, 5)
-		yields(co, 1)
+		holds := groupHolds(e, g, 5)
+		cotest.Yields(co, 1)
 		for _, i := range []int{4, 0, 1, 3} {
 			if i == 0 {
 				holds[i].fail(errBoom)
 			} else {
 				holds[i].give(i)
 			}
-			yields(co, 2)
+			cotest.Yields(co, 2)
 		}
 		for range 2 {
 			any := groupFirst(t, g.Any)
@@ -166,12 +167,12 @@ func TestGroup_TG11_OfSeveralThatHaveSucceededTheFirstSpawned(t *testing.T) {
 }
 
 func TestGroup_TG11_AllHaveFailed(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
-		holds := e.groupHolds(g, 2)
+		holds := groupHolds(e, g, 2)
 		first, second := groupFirst(t, g.Any), groupFirst(t, g.Any)
 		holds[1].fail(errBoom)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		holds[0].fail(errOther)
 		for range 2 {
 			_, err := first.Await(co)
@@ -191,38 +192,38 @@ func TestGroup_TG11_AllHaveFailed(t *testing.T) {
 }
 
 func TestGroup_TG11_AllAreCancelled(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co, groupLimit(1, 1))
-		e.groupHolds(g, 2)
+		groupHolds(e, g, 2)
 		race, any := groupFirst(t, g.Race), groupFirst(t, g.Any)
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.NoError(t, g.Cancel(errStop))
 		_, err := any.Await(co)
 		groupComposite(t, err, errStop, errStop)
 		_, err = race.Await(co)
-		isCancelled(t, err, errStop)
+		cotest.IsCancelled(t, err, errStop)
 	})
 }
 
 // What a queued task, cancelled with its group, ends with is the first to settle, too.
 func TestGroup_TG10_ACancelledGroupSettlesTheRaceAtOnce(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co, groupLimit(1, 1))
-		holds := e.groupHolds(g, 2)
+		holds := groupHolds(e, g, 2)
 		race := groupFirst(t, g.Race)
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.NoError(t, g.Cancel(errStop))
 		assert.True(t, race.Completed())
 		assert.False(t, holds[0].ended)
 		_, err := race.Await(co)
-		isCancelled(t, err, errStop)
+		cotest.IsCancelled(t, err, errStop)
 	})
 }
 
 func TestGroup_GEN10_SubscribersOfTheFirstUseTheGroup(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co, groupLimit(1, 1))
-		holds := e.groupHolds(g, 2)
+		holds := groupHolds(e, g, 2)
 		calls := 0
 		for range 2 {
 			for _, first := range []func() *event.Base{
@@ -260,9 +261,9 @@ func TestGroup_GEN10_SubscribersOfTheFirstUseTheGroup(t *testing.T) {
 
 // A subscriber cancels the group between two that wait.
 func TestGroup_GEN10_ASubscriberCancelsTheGroup(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co, groupLimit(2, 2))
-		holds := e.groupHolds(g, 4)
+		holds := groupHolds(e, g, 4)
 		first, second := groupFirst(t, g.Race), groupFirst(t, g.Race)
 		all := g.All()
 		ended := 0
@@ -276,7 +277,7 @@ func TestGroup_GEN10_ASubscriberCancelsTheGroup(t *testing.T) {
 		assert.Equal(t, 1, groupAwait(t, co, second))
 		_, err = all.Await(co)
 		groupComposite(t, err, errStop, errStop, errStop)
-		yields(co, 3)
+		cotest.Yields(co, 3)
 		assert.Equal(t, 1, ended)
 		assert.False(t, holds[2].begun())
 	})

@@ -11,15 +11,16 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 // groupMain runs body as the main coroutine on each loop; the run must end without an error.
-func groupMain(t *testing.T, body func(t *testing.T, e *env, co *scheduler.Coroutine)) {
+func groupMain(t *testing.T, body func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine)) {
 	t.Helper()
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			body(t, e, co)
 			return nil
 		})
@@ -73,7 +74,7 @@ func groupSleeps[T any](ticks int, v T) groupFn[T] {
 
 // groupHold is a task that runs until it is told how to end.
 type groupHold struct {
-	gate   *gate
+	gate   *cotest.Gate
 	co     *scheduler.Coroutine // once it has begun
 	told   bool
 	finish func() (int, error)
@@ -81,7 +82,7 @@ type groupHold struct {
 	err    error // of its wait
 }
 
-func (e *env) groupHold() *groupHold { return &groupHold{gate: e.gate()} }
+func newGroupHold(e *cotest.Env) *groupHold { return &groupHold{gate: e.Gate()} }
 
 func (h *groupHold) task(co *scheduler.Coroutine) (int, error) {
 	h.co = co
@@ -98,7 +99,7 @@ func (h *groupHold) task(co *scheduler.Coroutine) (int, error) {
 // end makes it end so, as soon as it runs again.
 func (h *groupHold) end(finish func() (int, error)) {
 	h.told, h.finish = true, finish
-	h.gate.open(nil, nil)
+	h.gate.Open(nil, nil)
 }
 
 func (h *groupHold) give(v int)     { h.end(func() (int, error) { return v, nil }) }
@@ -107,13 +108,13 @@ func (h *groupHold) fail(err error) { h.end(func() (int, error) { return 0, err 
 func (h *groupHold) begun() bool { return h.co != nil }
 
 // groupHolds makes n tasks and spawns them.
-func (e *env) groupHolds(g groupInts, n int) []*groupHold {
-	e.t.Helper()
+func groupHolds(e *cotest.Env, g groupInts, n int) []*groupHold {
+	e.T.Helper()
 	holds := make([]*groupHold, n)
 	for i := range holds {
-		holds[i] = e.groupHold()
+		holds[i] = newGroupHold(e)
 		_, err := g.TrySpawn(holds[i].task)
-		require.NoError(e.t, err)
+		require.NoError(e.T, err)
 	}
 	return holds
 }
@@ -157,13 +158,13 @@ var (
 )
 
 // groupBoth runs body with a group and with a set, of one configuration, in the scope of the main coroutine.
-func groupBoth(t *testing.T, config scope.GroupConfig, body func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts)) {
+func groupBoth(t *testing.T, config scope.GroupConfig, body func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts)) {
 	t.Helper()
 	t.Run("group", func(t *testing.T) {
-		groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) { body(t, e, co, groupOf(t, co, config)) })
+		groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) { body(t, e, co, groupOf(t, co, config)) })
 	})
 	t.Run("set", func(t *testing.T) {
-		groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) { body(t, e, co, groupSet(t, co, config)) })
+		groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) { body(t, e, co, groupSet(t, co, config)) })
 	})
 }
 
@@ -176,14 +177,14 @@ func groupMust[K comparable, T any](t *testing.T, co *scheduler.Coroutine, g gro
 }
 
 // groupSpawner starts a coroutine that spawns one task, and says what came of it.
-func (e *env) groupSpawner(in scheduler.Spawner, g groupInts, name string, fn groupFn[int], opts ...scheduler.WaitOption) *scheduler.Coroutine {
-	e.t.Helper()
-	return e.spawn(in, func(co *scheduler.Coroutine) error {
+func groupSpawner(e *cotest.Env, in scheduler.Spawner, g groupInts, name string, fn groupFn[int], opts ...scheduler.WaitOption) *scheduler.Coroutine {
+	e.T.Helper()
+	return e.Spawn(in, func(co *scheduler.Coroutine) error {
 		key, err := g.Spawn(co, fn, opts...)
 		if err != nil {
-			e.say(name + ": " + groupShort(err))
+			e.Say(name + ": " + groupShort(err))
 		} else {
-			e.say(fmt.Sprintf("%s: %d", name, key))
+			e.Say(fmt.Sprintf("%s: %d", name, key))
 		}
 		return nil
 	})
@@ -211,9 +212,9 @@ func groupShort(err error) string {
 }
 
 // groupSaid checks what was said since the last look.
-func (e *env) groupSaid(steps ...string) {
-	e.t.Helper()
-	assert.Equal(e.t, steps, e.said())
+func groupSaid(e *cotest.Env, steps ...string) {
+	e.T.Helper()
+	assert.Equal(e.T, steps, e.Said())
 }
 
 // groupAwait is Await of a future that must succeed.
@@ -268,10 +269,10 @@ func groupUntil(t *testing.T, co *scheduler.Coroutine, done func() bool) {
 }
 
 // groupScope makes a scope and notes the failures that reach its handler.
-func (e *env) groupScope(co scheduler.Scoped) (s *scope.Scope, failures *[]error) {
-	e.t.Helper()
+func groupScope(e *cotest.Env, co scheduler.Scoped) (s *scope.Scope, failures *[]error) {
+	e.T.Helper()
 	s, failures = scope.New(co), new([]error)
-	require.NoError(e.t, s.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error {
+	require.NoError(e.T, s.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error {
 		*failures = append(*failures, err)
 		return nil
 	}))

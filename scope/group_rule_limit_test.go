@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -15,7 +16,7 @@ import (
 func TestGroup_TG02_AtMostSoManyRunAndStartInOrder(t *testing.T) {
 	for _, k := range []int{1, 2, 3, 7} {
 		t.Run(fmt.Sprint(k), func(t *testing.T) {
-			groupBoth(t, scope.GroupConfig{Concurrency: k, QueueLimit: scope.NoQueueLimit}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+			groupBoth(t, scope.GroupConfig{Concurrency: k, QueueLimit: scope.NoQueueLimit}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 				const tasks = 40
 				var begun []int
 				running, most := 0, 0
@@ -55,10 +56,10 @@ func TestGroup_TG02_AnEndOfEveryKindMakesRoom(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-				holds := e.groupHolds(g, 3)
-				e.groupSpawner(co, g, "waits", groupGives(7))
-				yields(co, 2)
+			groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+				holds := groupHolds(e, g, 3)
+				groupSpawner(e, co, g, "waits", groupGives(7))
+				cotest.Yields(co, 2)
 				groupStats(t, g, 2, 1, 0, 0, 1)
 				for i, h := range holds {
 					groupUntil(t, co, h.begun)
@@ -68,8 +69,8 @@ func TestGroup_TG02_AnEndOfEveryKindMakesRoom(t *testing.T) {
 					end(h)
 					groupUntil(t, co, func() bool { return h.ended })
 				}
-				yields(co, 10)
-				e.groupSaid("waits: 3")
+				cotest.Yields(co, 10)
+				groupSaid(e, "waits: 3")
 				assert.True(t, g.IsFinished())
 				st := g.Stats()
 				assert.Equal(t, 4, st.Succeeded+st.Failed)
@@ -81,53 +82,53 @@ func TestGroup_TG02_AnEndOfEveryKindMakesRoom(t *testing.T) {
 }
 
 func TestGroup_TG02_NoLimit(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		holds := e.groupHolds(g, 300)
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		holds := groupHolds(e, g, 300)
 		groupStats(t, g, 0, 300, 0, 0, 0)
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		for _, h := range holds {
 			assert.True(t, h.begun())
 		}
 		groupEnd(holds)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		groupStats(t, g, 0, 0, 300, 0, 0)
 	})
 }
 
 func TestGroup_TG02_NeverBeforeSpawnReturns(t *testing.T) {
-	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		for i := range 4 {
-			h := e.groupHold()
+			h := newGroupHold(e)
 			groupMust(t, co, g, h.task)
 			assert.False(t, h.begun(), "task %d", i)
 			h.give(0)
 		}
-		e.spawn(co, func(co *scheduler.Coroutine) error {
-			h := e.groupHold()
+		e.Spawn(co, func(co *scheduler.Coroutine) error {
+			h := newGroupHold(e)
 			groupMust(t, co, g, h.task) // waits
 			assert.False(t, h.begun())
 			h.give(0)
 			return nil
 		})
-		yields(co, 10)
+		cotest.Yields(co, 10)
 		assert.True(t, g.IsFinished())
 		assert.Equal(t, 5, g.Count())
 	})
 }
 
 func TestGroup_TG02_TG03_NegativeNumbersAreRefused(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		for _, n := range []int{-1, math.MinInt} {
 			_, err := scope.NewGroup[int](co, scope.GroupConfig{Concurrency: n})
-			isInvalid(t, err, "scope: NewGroup", "Concurrency")
+			cotest.IsInvalid(t, err, "scope: NewGroup", "Concurrency")
 			_, err = scope.NewGroup[int](co, scope.GroupConfig{Concurrency: 1, QueueLimit: n})
-			isInvalid(t, err, "scope: NewGroup", "QueueLimit")
+			cotest.IsInvalid(t, err, "scope: NewGroup", "QueueLimit")
 			_, err = scope.NewKeyedGroup[string, int](co, scope.GroupConfig{Concurrency: n})
-			isInvalid(t, err, "scope: NewKeyedGroup", "Concurrency")
+			cotest.IsInvalid(t, err, "scope: NewKeyedGroup", "Concurrency")
 			_, err = scope.NewSet[int](co, scope.GroupConfig{QueueLimit: n})
-			isInvalid(t, err, "scope: NewSet", "QueueLimit")
+			cotest.IsInvalid(t, err, "scope: NewSet", "QueueLimit")
 			_, err = scope.NewKeyedSet[string, int](co, scope.GroupConfig{Concurrency: n})
-			isInvalid(t, err, "scope: NewKeyedSet", "Concurrency")
+			cotest.IsInvalid(t, err, "scope: NewKeyedSet", "Concurrency")
 		}
 		for range co.Scope().Children() {
 			assert.Fail(t, "a group that was not made has left a scope behind")
@@ -155,8 +156,8 @@ func TestGroup_TG03_PlacesToWait(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			groupBoth(t, c.config, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-				holds := e.groupHolds(g, c.places)
+			groupBoth(t, c.config, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+				holds := groupHolds(e, g, c.places)
 				running := min(c.places, c.config.Concurrency)
 				if c.config.Concurrency == 0 {
 					running = c.places
@@ -167,13 +168,13 @@ func TestGroup_TG03_PlacesToWait(t *testing.T) {
 					assert.ErrorIs(t, err, scope.ErrQueueFull)
 					assert.ErrorIs(t, g.TrySpawnKey(77, groupGives(0)), scope.ErrQueueFull)
 					_, err = g.Spawn(co, groupGives(0), scheduler.Timeout(ms))
-					isTimeout(t, err)
+					cotest.IsTimeout(t, err)
 				} else {
 					require.NoError(t, err)
 				}
 				for !g.IsFinished() {
 					groupEnd(holds)
-					yields(co, 1)
+					cotest.Yields(co, 1)
 				}
 				if c.places < 500 {
 					require.NoError(t, g.TrySpawnKey(77, groupGives(0)), "it was not taken by what was refused")

@@ -13,26 +13,27 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 // groupFull makes a group, or a set, of one task at a time, fills it, and lets spawners wait for places: those of names, in order.
 // The spawned tasks are queued until the two that hold the group end.
-func groupFull(t *testing.T, names []string, body func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine)) {
+func groupFull(t *testing.T, names []string, body func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine)) {
 	t.Helper()
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		holds := e.groupHolds(g, 2)
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		holds := groupHolds(e, g, 2)
 		var spawners []*scheduler.Coroutine
 		for _, name := range names {
-			spawners = append(spawners, e.groupSpawner(co, g, name, func(*scheduler.Coroutine) (int, error) {
-				e.say(name + " runs")
+			spawners = append(spawners, groupSpawner(e, co, g, name, func(*scheduler.Coroutine) (int, error) {
+				e.Say(name + " runs")
 				return 0, nil
 			}))
 		}
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		groupStats(t, g, 1, 1, 0, 0, len(names))
-		require.Empty(t, e.said())
+		require.Empty(t, e.Said())
 		body(t, e, co, g, holds, spawners)
 	})
 }
@@ -62,14 +63,14 @@ func groupRuns(steps []string) (spawned, run []string) {
 }
 
 func TestGroup_TG04_SpawnersGoOnInTheOrderOfArrival(t *testing.T) {
-	groupFull(t, []string{"a", "b", "c", "d"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b", "c", "d"}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
 		holds[0].give(0)
-		yields(co, 10)
-		e.groupSaid("a: 2")
+		cotest.Yields(co, 10)
+		groupSaid(e, "a: 2")
 		groupStats(t, g, 1, 1, g.Stats().Succeeded, 0, 3)
 		holds[1].give(0)
-		yields(co, 20)
-		spawned, run := groupRuns(e.said())
+		cotest.Yields(co, 20)
+		spawned, run := groupRuns(e.Said())
 		assert.Equal(t, []string{"b: 3", "c: 4", "d: 5"}, spawned)
 		assert.Equal(t, []string{"a runs", "b runs", "c runs", "d runs"}, run)
 		groupStats(t, g, 0, 0, 6, 0, 0)
@@ -77,38 +78,38 @@ func TestGroup_TG04_SpawnersGoOnInTheOrderOfArrival(t *testing.T) {
 }
 
 func TestGroup_TG04_AsManyGoOnAsPlacesAreFree(t *testing.T) {
-	groupBoth(t, groupLimit(3, 3), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		holds := e.groupHolds(g, 6)
+	groupBoth(t, groupLimit(3, 3), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		holds := groupHolds(e, g, 6)
 		for i := range 5 {
-			e.groupSpawner(co, g, fmt.Sprint("s", i), groupGives(0))
+			groupSpawner(e, co, g, fmt.Sprint("s", i), groupGives(0))
 		}
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		holds[0].give(0)
 		holds[2].give(0)
 		groupUntil(t, co, func() bool { return holds[0].ended && holds[2].ended })
-		yields(co, 10)
-		e.groupSaid("s0: 6", "s1: 7")
+		cotest.Yields(co, 10)
+		groupSaid(e, "s0: 6", "s1: 7")
 		groupStats(t, g, 3, 3, 2, 0, 3)
 		groupEnd(holds)
-		yields(co, 10)
-		e.groupSaid("s2: 8", "s3: 9", "s4: 10")
+		cotest.Yields(co, 10)
+		groupSaid(e, "s2: 8", "s3: 9", "s4: 10")
 	})
 }
 
 func TestGroup_TG04_APlaceThatIsFreeIsTakenWithoutAWait(t *testing.T) {
-	groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		e.spawn(co, e.sayer("somebody else"))
+	groupBoth(t, groupLimit(1, 2), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		e.Spawn(co, e.Sayer("somebody else"))
 		for range 3 {
 			groupMust(t, co, g, groupGives(0))
 		}
-		assert.Empty(t, e.said(), "nobody else has run")
+		assert.Empty(t, e.Said(), "nobody else has run")
 	})
 }
 
 // Nobody is kept waiting while there is room, whatever makes the room.
 func TestGroup_TG04_NobodyOvertakes(t *testing.T) {
-	groupFull(t, []string{"a", "b"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
-		never := func(*scheduler.Coroutine) (int, error) { e.say("never"); return 0, nil }
+	groupFull(t, []string{"a", "b"}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
+		never := func(*scheduler.Coroutine) (int, error) { e.Say("never"); return 0, nil }
 		_, err := g.TrySpawn(never)
 		assert.ErrorIs(t, err, scope.ErrQueueFull)
 		groupWoken(t, co, g, holds[0], spawners[0])
@@ -117,23 +118,23 @@ func TestGroup_TG04_NobodyOvertakes(t *testing.T) {
 		assert.ErrorIs(t, err, scope.ErrQueueFull)
 		assert.ErrorIs(t, g.TrySpawnKey(9, never), scope.ErrQueueFull)
 		groupEnd(holds)
-		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) { e.say("main runs"); return 0, nil })
+		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) { e.Say("main runs"); return 0, nil })
 		groupUntil(t, co, g.IsFinished)
-		_, run := groupRuns(e.said())
+		_, run := groupRuns(e.Said())
 		assert.Equal(t, []string{"a runs", "b runs", "main runs"}, run)
 	})
 }
 
 // A second place is free, and nobody else waits: who comes now is still behind the one that was woken.
 func TestGroup_GEN04_WhoWasWokenIsInFrontThoughThereIsRoom(t *testing.T) {
-	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		holds := e.groupHolds(g, 3)
-		yields(co, 1)
-		a := e.groupSpawner(co, g, "a", groupGives(0))
-		yields(co, 1)
+	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		holds := groupHolds(e, g, 3)
+		cotest.Yields(co, 1)
+		a := groupSpawner(e, co, g, "a", groupGives(0))
+		cotest.Yields(co, 1)
 		holds[0].give(0)
 		holds[1].give(0)
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.True(t, holds[0].ended && holds[1].ended)
 		require.True(t, a.Queued(), "it is woken and has not run")
 		_, err := g.TrySpawn(groupGives(0))
@@ -141,25 +142,25 @@ func TestGroup_GEN04_WhoWasWokenIsInFrontThoughThereIsRoom(t *testing.T) {
 		key, err := g.Spawn(co, groupGives(0))
 		require.NoError(t, err)
 		assert.Equal(t, 4, key)
-		e.groupSaid("a: 3")
+		groupSaid(e, "a: 3")
 		groupEnd(holds)
 	})
 }
 
 func TestGroup_GEN04_TheEnderIsNoExceptionToTheLine(t *testing.T) {
-	groupFull(t, []string{"a"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a"}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		// What is told of an end, in that very step, comes behind those in line.
 		first, err := groupNext(g)()
 		require.NoError(t, err)
 		_, err = first.AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) {
 			_, err := g.TrySpawn(groupGives(0))
-			e.say("callback: " + groupShort(err))
+			e.Say("callback: " + groupShort(err))
 			groupStats(t, g, 0, 1, groupKept(g), 0, 1)
 		})
 		require.NoError(t, err)
 		holds[0].give(0)
 		groupUntil(t, co, func() bool { return spawners[0].Completed() })
-		e.groupSaid("callback: full", "a: 2")
+		groupSaid(e, "callback: full", "a: 2")
 		groupEnd(holds)
 	})
 }
@@ -184,7 +185,7 @@ func groupKept(g groupInts) int {
 }
 
 func TestGroup_GEN02_ACancelWinsOverThePlace(t *testing.T) {
-	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		groupWoken(t, co, g, holds[0], spawners[0])
 		require.NoError(t, spawners[0].Cancel(errStop))
 		// In the same step the place is b's (CANC-22).
@@ -193,17 +194,17 @@ func TestGroup_GEN02_ACancelWinsOverThePlace(t *testing.T) {
 		assert.Equal(t, 2, g.Stats().SpawnersWaiting)
 		_, err := g.TrySpawn(groupGives(0))
 		assert.ErrorIs(t, err, scope.ErrQueueFull)
-		yields(co, 3)
-		e.groupSaid("a: cancelled stop", "b: 2")
+		cotest.Yields(co, 3)
+		groupSaid(e, "a: cancelled stop", "b: 2")
 		groupEnd(holds)
-		yields(co, 20)
-		e.groupSaid("b runs", "c: 3", "c runs")
+		cotest.Yields(co, 20)
+		groupSaid(e, "b runs", "c: 3", "c runs")
 		groupStats(t, g, 0, 0, 4, 0, 0)
 	})
 }
 
 func TestGroup_GEN02_AllOfTheLineAreCancelledOneAfterTheOther(t *testing.T) {
-	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		groupWoken(t, co, g, holds[0], spawners[0])
 		for i, s := range spawners {
 			assert.True(t, s.Queued())
@@ -214,43 +215,43 @@ func TestGroup_GEN02_AllOfTheLineAreCancelledOneAfterTheOther(t *testing.T) {
 		key, err := g.TrySpawn(groupGives(0))
 		require.NoError(t, err)
 		assert.Equal(t, 2, key)
-		yields(co, 3)
-		e.groupSaid("a: cancelled stop", "b: cancelled stop", "c: cancelled stop")
+		cotest.Yields(co, 3)
+		groupSaid(e, "a: cancelled stop", "b: cancelled stop", "c: cancelled stop")
 		groupEnd(holds)
 	})
 }
 
 func TestGroup_GEN04_WhoLeavesTheMiddleChangesNothingForTheOthers(t *testing.T) {
-	groupFull(t, []string{"a", "b", "c", "d"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b", "c", "d"}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		require.NoError(t, spawners[1].Cancel(errStop))
-		yields(co, 2)
-		e.groupSaid("b: cancelled stop")
+		cotest.Yields(co, 2)
+		groupSaid(e, "b: cancelled stop")
 		require.NoError(t, spawners[3].Cancel(nil))
-		yields(co, 2)
-		e.groupSaid("d: cancelled")
-		e.groupSpawner(co, g, "e", groupGives(0))
-		yields(co, 1)
+		cotest.Yields(co, 2)
+		groupSaid(e, "d: cancelled")
+		groupSpawner(e, co, g, "e", groupGives(0))
+		cotest.Yields(co, 1)
 		groupEnd(holds)
-		yields(co, 20)
-		spawned, run := groupRuns(e.said())
+		cotest.Yields(co, 20)
+		spawned, run := groupRuns(e.Said())
 		assert.Equal(t, []string{"a: 2", "c: 3", "e: 4"}, spawned)
 		assert.Equal(t, []string{"a runs", "c runs"}, run)
 	})
 }
 
 func TestGroup_GEN01_AWokenSpawnerIsNotTimedOut(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			g := groupOf(t, co, groupLimit(1, 1))
-			holds := e.groupHolds(g, 2)
+			holds := groupHolds(e, g, 2)
 			token, fired := future.New[int](co)
-			yields(co, 1)
-			a := e.groupSpawner(co, g, "a", groupGives(0), scheduler.Token(fired))
-			yields(co, 1)
+			cotest.Yields(co, 1)
+			a := groupSpawner(e, co, g, "a", groupGives(0), scheduler.Token(fired))
+			cotest.Yields(co, 1)
 			groupWoken(t, co, g, holds[0], a)
 			require.NoError(t, token.Complete(1))
-			yields(co, 2)
-			e.groupSaid("a: 2")
+			cotest.Yields(co, 2)
+			groupSaid(e, "a: 2")
 			groupEnd(holds)
 			return nil
 		})
@@ -268,11 +269,11 @@ func TestGroup_GEN01_CloseReachesTheWokenOne(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			groupFull(t, []string{"a", "b"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
+			groupFull(t, []string{"a", "b"}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 				groupWoken(t, co, g, holds[0], spawners[0])
 				require.NoError(t, end.call(g))
-				yields(co, 3)
-				assert.ElementsMatch(t, []string{"a: " + end.said, "b: " + end.said}, e.said())
+				cotest.Yields(co, 3)
+				assert.ElementsMatch(t, []string{"a: " + end.said, "b: " + end.said}, e.Said())
 				assert.Equal(t, 2, g.Count(), "neither was added")
 				assert.Zero(t, g.Stats().SpawnersWaiting)
 				groupEnd(holds)
@@ -284,15 +285,15 @@ func TestGroup_GEN01_CloseReachesTheWokenOne(t *testing.T) {
 
 // A task that was given a coroutine may be cancelled alone, before it begins: its place is the next one's.
 func TestGroup_GEN05_ThePlaceOfATaskThatNeverBegins(t *testing.T) {
-	groupFull(t, []string{"a"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a"}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		before := map[*scheduler.Coroutine]bool{}
-		for _, c := range e.s.Coroutines() {
+		for _, c := range e.S.Coroutines() {
 			before[c] = true
 		}
 		holds[0].give(0)
 		var second *scheduler.Coroutine
 		for range 100 {
-			for _, c := range e.s.Coroutines() {
+			for _, c := range e.S.Coroutines() {
 				if !before[c] {
 					second = c
 				}
@@ -305,23 +306,23 @@ func TestGroup_GEN05_ThePlaceOfATaskThatNeverBegins(t *testing.T) {
 		require.NotNil(t, second)
 		require.False(t, second.Started())
 		require.NoError(t, second.Cancel(errStop))
-		yields(co, 10)
+		cotest.Yields(co, 10)
 		assert.False(t, holds[1].begun())
-		e.groupSaid("a: 2", "a runs")
+		groupSaid(e, "a: 2", "a runs")
 		failed := g.Errors()
 		require.Equal(t, []int{1}, failed.Keys())
-		isCancelled(t, failed.Values()[0], errStop)
+		cotest.IsCancelled(t, failed.Values()[0], errStop)
 		groupStats(t, g, 0, 0, 2, 1, 0)
 	})
 }
 
 func TestGroup_CANC00_ACancelledCoroutineSpawnsNothingThatMayWait(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		spawner := e.spawn(co, func(co *scheduler.Coroutine) error {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		spawner := e.Spawn(co, func(co *scheduler.Coroutine) error {
 			require.NoError(t, co.Cancel(errStop))
 			_, err := g.Spawn(co, groupGives(0))
-			isCancelled(t, err, errStop)
-			isCancelled(t, g.SpawnKey(co, 5, groupGives(0)), errStop)
+			cotest.IsCancelled(t, err, errStop)
+			cotest.IsCancelled(t, g.SpawnKey(co, 5, groupGives(0)), errStop)
 			assert.Zero(t, g.Count())
 			key, err := g.TrySpawn(groupGives(0))
 			assert.NoError(t, err)
@@ -330,23 +331,23 @@ func TestGroup_CANC00_ACancelledCoroutineSpawnsNothingThatMayWait(t *testing.T) 
 			assert.NoError(t, g.Close())
 			return nil
 		})
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.True(t, spawner.Cancelled())
 		assert.Equal(t, 2, g.Count())
 	})
 }
 
 func TestGroup_CANC23_TheTokenOfASpawner(t *testing.T) {
-	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
+	groupFull(t, []string{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
 		for _, reason := range []error{nil, errBoom} {
 			token, fired := future.New[int](co)
 			var got error
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				_, got = g.Spawn(co, groupGives(0), scheduler.Token(fired))
 				assert.NoError(t, co.Err(), "it is not cancelled itself")
 				return nil
 			})
-			yields(co, 1)
+			cotest.Yields(co, 1)
 			assert.Equal(t, 1, g.Stats().SpawnersWaiting)
 			if reason == nil {
 				require.NoError(t, token.Complete(1))
@@ -354,12 +355,12 @@ func TestGroup_CANC23_TheTokenOfASpawner(t *testing.T) {
 				require.NoError(t, token.Fail(reason))
 			}
 			assert.Zero(t, g.Stats().SpawnersWaiting, "in the same step")
-			yields(co, 2)
-			isTokens(t, got, reason)
+			cotest.Yields(co, 2)
+			cotest.IsTokens(t, got, reason)
 
 			_, err := g.Spawn(co, groupGives(0), scheduler.Token(fired)) // CANC-24
-			isTokens(t, err, reason)
-			isTokens(t, g.SpawnKey(co, 99, groupGives(0), scheduler.Token(fired)), reason)
+			cotest.IsTokens(t, err, reason)
+			cotest.IsTokens(t, g.SpawnKey(co, 99, groupGives(0), scheduler.Token(fired)), reason)
 		}
 		assert.Equal(t, 2, g.Count())
 		groupEnd(holds)
@@ -367,7 +368,7 @@ func TestGroup_CANC23_TheTokenOfASpawner(t *testing.T) {
 }
 
 func TestGroup_CANC25_APlaceWinsOverATokenThatHasFired(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		key, err := g.Spawn(co, groupGives(0), scheduler.Token(future.Completed(co, 1)), scheduler.Timeout(1))
 		require.NoError(t, err)
 		assert.Zero(t, key)
@@ -377,30 +378,30 @@ func TestGroup_CANC25_APlaceWinsOverATokenThatHasFired(t *testing.T) {
 }
 
 func TestGroup_CANC26_TheOwnCancellationIsPlain(t *testing.T) {
-	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
+	groupFull(t, []string{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
 		_, token := future.New[int](co)
 		var got error
-		spawner := e.spawn(co, func(co *scheduler.Coroutine) error {
+		spawner := e.Spawn(co, func(co *scheduler.Coroutine) error {
 			_, got = g.Spawn(co, groupGives(0), scheduler.Token(token), scheduler.Timeout(hour))
 			return got
 		})
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.NoError(t, spawner.Cancel(errStop))
-		yields(co, 2)
-		isCancelled(t, got, errStop)
+		cotest.Yields(co, 2)
+		cotest.IsCancelled(t, got, errStop)
 		require.NoError(t, token.Dispose())
 		groupEnd(holds)
 	})
 }
 
 func TestGroup_TG04_TheTimeLimitOfASpawner(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for name, spawn := range map[string]func(opts ...scheduler.WaitOption) error{
 				"group": func(opts ...scheduler.WaitOption) error {
 					g := groupOf(t, co, groupLimit(1, 1))
 					defer g.Cancel(nil)
-					e.groupHolds(g, 2)
+					groupHolds(e, g, 2)
 					_, err := g.Spawn(co, groupGives(0), opts...)
 					assert.Equal(t, 2, g.Count())
 					return err
@@ -408,16 +409,16 @@ func TestGroup_TG04_TheTimeLimitOfASpawner(t *testing.T) {
 				"set, with a key": func(opts ...scheduler.WaitOption) error {
 					s := groupSet(t, co, groupLimit(1, 1))
 					defer s.Cancel(nil)
-					e.groupHolds(s, 2)
+					groupHolds(e, s, 2)
 					err := s.SpawnKey(co, 7, groupGives(0), opts...)
 					assert.Equal(t, 2, s.Count())
 					return err
 				},
 			} {
-				begin := e.w.Now()
+				begin := e.W.Now()
 				err := spawn(scheduler.Timeout(3*ms), scheduler.Timeout(5*ms))
-				isTimeout(t, err)
-				assert.GreaterOrEqual(t, e.w.Now().Sub(begin), 3*ms, name)
+				cotest.IsTimeout(t, err)
+				assert.GreaterOrEqual(t, e.W.Now().Sub(begin), 3*ms, name)
 				var limit *event.TimeoutError
 				if assert.ErrorAs(t, err, &limit) {
 					assert.Contains(t, limit.Call, "Spawn")
@@ -433,40 +434,40 @@ func TestGroup_TG04_TheTimeLimitOfASpawner(t *testing.T) {
 
 // What is wrong with the options is wrong whether there is a place or not: there is no task then (GEN-03).
 func TestGroup_TG04_WrongOptionsAddNothing(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		never := func(*scheduler.Coroutine) (int, error) { e.say("never"); return 0, nil }
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		never := func(*scheduler.Coroutine) (int, error) { e.Say("never"); return 0, nil }
 		_, err := g.Spawn(co, never, scheduler.Timeout(-1))
 		assert.ErrorIs(t, err, event.ErrInvalidArgument)
 		assert.ErrorContains(t, err, "Spawn")
 		assert.ErrorIs(t, g.SpawnKey(co, 3, never, scheduler.Timeout(0)), event.ErrInvalidArgument)
 		assert.Zero(t, g.Count())
 		require.NoError(t, g.SpawnKey(co, 3, groupGives(0)), "the key is free")
-		assert.Empty(t, e.said())
+		assert.Empty(t, e.Said())
 	})
 }
 
 // A group is a token, too: it fires when it has ended.
 func TestGroup_CANC23_AGroupAsTheTokenOfAnother(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		limiting, full := groupOf(t, co), groupOf(t, co, groupLimit(1, 1))
-		e.groupHolds(full, 2)
+		groupHolds(e, full, 2)
 		groupMust(t, co, limiting, groupSleeps(2, 0))
 		require.NoError(t, limiting.Close())
 		_, err := full.Spawn(co, groupGives(0), scheduler.Token(limiting))
-		isTokens(t, err, nil)
+		cotest.IsTokens(t, err, nil)
 		require.NoError(t, full.Cancel(nil))
 	})
 }
 
 // A block with a time limit bounds the wait, too (CANC-28).
 func TestGroup_CANC28_ABlockBoundsTheWaitOfASpawner(t *testing.T) {
-	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
+	groupFull(t, []string{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
 		var got error
 		_ = co.WithTimeout(2*ms, func(co *scheduler.Coroutine) error {
 			_, got = g.Spawn(co, groupGives(0))
 			return got
 		})
-		isTimeout(t, got)
+		cotest.IsTimeout(t, got)
 		assert.Zero(t, g.Stats().SpawnersWaiting)
 		require.NoError(t, co.Protect(func(context.Context) error {
 			holds[0].give(0)
@@ -479,21 +480,21 @@ func TestGroup_CANC28_ABlockBoundsTheWaitOfASpawner(t *testing.T) {
 
 // GEN-03: who was told that there is no task must never see it run, and who was told of one does.
 func TestGroup_GEN03_WhatWasRefusedNeverRuns(t *testing.T) {
-	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
+	groupFull(t, []string{"a", "b", "c"}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, spawners []*scheduler.Coroutine) {
 		groupWoken(t, co, g, holds[0], spawners[0])
 		require.NoError(t, spawners[0].Cancel(errStop))
 		require.NoError(t, spawners[1].Cancel(errOther))
 		groupEnd(holds)
-		yields(co, 20)
-		e.groupSaid("a: cancelled stop", "b: cancelled other", "c: 2", "c runs")
+		cotest.Yields(co, 20)
+		groupSaid(e, "a: cancelled stop", "b: cancelled other", "c: 2", "c runs")
 	})
 }
 
 // A task that spawns into its own full group waits for itself. Whoever looks for the reason must find it.
 func TestGroup_DEAD10_ATaskThatSpawnsIntoItsOwnFullGroup(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var spawned error
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			g := groupOf(t, co, groupLimit(1, 1))
 			groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 				for {
@@ -516,11 +517,11 @@ func TestGroup_DEAD10_ATaskThatSpawnsIntoItsOwnFullGroup(t *testing.T) {
 
 // With room for it, or somebody else who makes room, a task may.
 func TestGroup_TG04_TasksSpawnIntoTheirOwnGroup(t *testing.T) {
-	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(2, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		var tree func(depth int) groupFn[int]
 		tree = func(depth int) groupFn[int] {
 			return func(co *scheduler.Coroutine) (int, error) {
-				e.say(fmt.Sprint(depth))
+				e.Say(fmt.Sprint(depth))
 				if depth == 0 {
 					return 0, nil
 				}
@@ -530,20 +531,20 @@ func TestGroup_TG04_TasksSpawnIntoTheirOwnGroup(t *testing.T) {
 		}
 		groupMust(t, co, g, tree(20))
 		groupUntil(t, co, g.IsFinished)
-		assert.Len(t, e.said(), 21)
+		assert.Len(t, e.Said(), 21)
 		assert.Equal(t, 21, g.Count())
 		assert.Zero(t, g.Errors().Len())
 	})
 }
 
 func TestGroup_TG04_TheErrorOfTheLineIsOneOfTheSpawner(t *testing.T) {
-	groupFull(t, []string{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
+	groupFull(t, []string{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts, holds []*groupHold, _ []*scheduler.Coroutine) {
 		var got, keyed error
-		e.spawn(co, func(co *scheduler.Coroutine) error { _, got = g.Spawn(co, groupGives(0)); return nil })
-		e.spawn(co, func(co *scheduler.Coroutine) error { keyed = g.SpawnKey(co, 10, groupGives(0)); return nil })
-		yields(co, 1)
+		e.Spawn(co, func(co *scheduler.Coroutine) error { _, got = g.Spawn(co, groupGives(0)); return nil })
+		e.Spawn(co, func(co *scheduler.Coroutine) error { keyed = g.SpawnKey(co, 10, groupGives(0)); return nil })
+		cotest.Yields(co, 1)
 		require.NoError(t, g.Close())
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		for _, err := range []error{got, keyed} {
 			var closed *event.ClosedError
 			require.ErrorAs(t, err, &closed)

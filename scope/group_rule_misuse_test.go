@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
@@ -82,22 +83,22 @@ func groupKind(g groupInts) string {
 }
 
 func TestGroup_CORO30_FromAForeignGoroutine(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		holds := e.groupHolds(g, 2)
-		yields(co, 1)
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		holds := groupHolds(e, g, 2)
+		cotest.Yields(co, 1)
 		before := g.Stats()
-		foreign(func() {
+		cotest.Foreign(func() {
 			for name, call := range groupCalls(g, co) {
-				isUsage(t, call(), groupKind(g)+"."+name)
+				cotest.IsUsage(t, call(), groupKind(g)+"."+name)
 			}
-			isUsage(t, groupPanic(func() { g.AsEvent() })(), "AsEvent")
+			cotest.IsUsage(t, groupPanic(func() { g.AsEvent() })(), "AsEvent")
 			for _, make := range []func() error{
 				func() error { _, err := scope.NewGroup[int](co); return err },
 				func() error { _, err := scope.NewKeyedGroup[string, int](co.Scope()); return err },
 				func() error { _, err := scope.NewSet[int](co); return err },
 				func() error { _, err := scope.NewKeyedSet[string, int](co); return err },
 			} {
-				isUsage(t, make(), "New")
+				cotest.IsUsage(t, make(), "New")
 			}
 		})
 		assert.Equal(t, before, g.Stats(), "nothing has changed")
@@ -108,20 +109,20 @@ func TestGroup_CORO30_FromAForeignGoroutine(t *testing.T) {
 func TestGroup_GEN11_InAnotherRun(t *testing.T) {
 	for _, kind := range []string{"group", "set"} {
 		t.Run(kind, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					var g groupInts = groupOf(t, co)
 					if kind == "set" {
 						g = groupSet(t, co)
 					}
 					groupMust(t, co, g, groupGives(0))
 					// While this run stands still.
-					foreign(func() {
+					cotest.Foreign(func() {
 						r := simreactor.New(1)
 						assert.NoError(t, scheduler.New(r, scheduler.Options{Name: "the-other"}).Run(context.Background(), func(co *scheduler.Coroutine) error {
 							for name, call := range groupCalls(g, co) {
 								err := call()
-								isUsage(t, err, groupKind(g)+"."+name)
+								cotest.IsUsage(t, err, groupKind(g)+"."+name)
 								switch name {
 								case "Spawn", "SpawnKey", "AwaitCompletion", "Outcomes":
 									assert.ErrorContains(t, err, "the-other")
@@ -135,7 +136,7 @@ func TestGroup_GEN11_InAnotherRun(t *testing.T) {
 					groupStats(t, g, 0, 1, 0, 0, 0)
 					assert.False(t, g.IsClosed())
 					return nil
-				}, withName("the-first"))
+				}, cotest.WithName("the-first"))
 			})
 		})
 	}
@@ -144,10 +145,10 @@ func TestGroup_GEN11_InAnotherRun(t *testing.T) {
 func TestGroup_CORO30_WhenTheRunIsOver(t *testing.T) {
 	for _, kind := range []string{"group", "set"} {
 		t.Run(kind, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 				var g groupInts
 				var late *scheduler.Coroutine
-				e.mustRun(func(co *scheduler.Coroutine) error {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					late = co
 					g = groupOf(t, co)
 					if kind == "set" {
@@ -157,13 +158,13 @@ func TestGroup_CORO30_WhenTheRunIsOver(t *testing.T) {
 					return nil
 				})
 				for name, call := range groupCalls(g, late) {
-					isUsage(t, call(), name)
+					cotest.IsUsage(t, call(), name)
 				}
 				_, err := scope.NewGroup[int](late)
-				isUsage(t, err)
-				e.mustRun(func(co *scheduler.Coroutine) error {
+				cotest.IsUsage(t, err)
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					for name, call := range groupCalls(g, co) {
-						isUsage(t, call(), name)
+						cotest.IsUsage(t, call(), name)
 					}
 					return nil
 				})
@@ -173,43 +174,43 @@ func TestGroup_CORO30_WhenTheRunIsOver(t *testing.T) {
 }
 
 func TestGroup_CORO30_WithAnotherCoroutine(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		other := e.spawn(co, sleeper(ms))
-		ended := e.spawn(co, func(*scheduler.Coroutine) error { return nil })
-		yields(co, 1)
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		other := e.Spawn(co, cotest.Sleeper(ms))
+		ended := e.Spawn(co, func(*scheduler.Coroutine) error { return nil })
+		cotest.Yields(co, 1)
 		require.NoError(t, g.Close())
 		for name, wrong := range map[string]*scheduler.Coroutine{"nil": nil, "zero": {}, "parked": other, "ended": ended} {
 			_, err := g.Spawn(wrong, groupGives(0))
-			isUsage(t, err, "Spawn")
-			isUsage(t, g.SpawnKey(wrong, 1, groupGives(0)), "SpawnKey")
-			isUsage(t, g.AwaitCompletion(wrong), "AwaitCompletion")
+			cotest.IsUsage(t, err, "Spawn")
+			cotest.IsUsage(t, g.SpawnKey(wrong, 1, groupGives(0)), "SpawnKey")
+			cotest.IsUsage(t, g.AwaitCompletion(wrong), "AwaitCompletion")
 			n := 0
 			for _, err := range groupOutcomes(g, wrong) {
 				n++
-				isUsage(t, err, "Outcomes")
+				cotest.IsUsage(t, err, "Outcomes")
 			}
 			assert.Equal(t, 1, n, name)
 		}
 		// Its own coroutine, in the body of another.
-		e.spawn(co, func(*scheduler.Coroutine) error {
-			isUsage(t, g.AwaitCompletion(co), "AwaitCompletion")
+		e.Spawn(co, func(*scheduler.Coroutine) error {
+			cotest.IsUsage(t, g.AwaitCompletion(co), "AwaitCompletion")
 			return nil
 		})
-		yields(co, 2)
+		cotest.Yields(co, 2)
 	})
 }
 
 func TestGroup_CORO29_InCallbacks(t *testing.T) {
-	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		done := 0
 		legal := func() {
 			done++
 			_, err := g.Spawn(co, groupGives(0))
-			isUsage(t, err, "Spawn", "callback")
-			isUsage(t, g.SpawnKey(co, 9, groupGives(0)), "SpawnKey")
-			isUsage(t, g.AwaitCompletion(co), "AwaitCompletion")
+			cotest.IsUsage(t, err, "Spawn", "callback")
+			cotest.IsUsage(t, g.SpawnKey(co, 9, groupGives(0)), "SpawnKey")
+			cotest.IsUsage(t, g.AwaitCompletion(co), "AwaitCompletion")
 			for _, err := range groupOutcomes(g, co) {
-				isUsage(t, err, "Outcomes")
+				cotest.IsUsage(t, err, "Outcomes")
 			}
 			key, err := g.TrySpawn(groupGives(1))
 			require.NoError(t, err)
@@ -218,47 +219,47 @@ func TestGroup_CORO29_InCallbacks(t *testing.T) {
 			groupStats(t, g, 0, 2, g.Stats().Succeeded, 0, 0)
 			assert.NoError(t, groupOnFinally(g, func(*scheduler.Coroutine, groupInts) error { return nil }))
 		}
-		e.after(ms, legal)
+		e.After(ms, legal)
 		require.NoError(t, co.Delay(3*ms))
-		require.NoError(t, e.s.Microtask(func() error { legal(); return nil }))
-		yields(co, 3)
-		require.NoError(t, e.s.Post(legal))
+		require.NoError(t, e.S.Microtask(func() error { legal(); return nil }))
+		cotest.Yields(co, 3)
+		require.NoError(t, e.S.Post(legal))
 		require.NoError(t, co.Delay(3*ms))
 		assert.Equal(t, 3, done)
 		assert.Equal(t, 6, g.Count())
-		require.NoError(t, e.s.Post(func() { assert.NoError(t, g.Cancel(errStop)) }))
+		require.NoError(t, e.S.Post(func() { assert.NoError(t, g.Cancel(errStop)) }))
 		require.NoError(t, co.Delay(3*ms))
 		assert.True(t, g.IsClosed())
 	})
 }
 
 func TestGroup_TG01_WrongArguments(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		for _, full := range []bool{false, true} {
 			_, err := g.Spawn(co, nil)
-			isInvalid(t, err, "scope: "+groupKind(g)+".Spawn", "function")
-			isInvalid(t, g.SpawnKey(co, 5, nil), "scope: "+groupKind(g)+".SpawnKey", "function")
+			cotest.IsInvalid(t, err, "scope: "+groupKind(g)+".Spawn", "function")
+			cotest.IsInvalid(t, g.SpawnKey(co, 5, nil), "scope: "+groupKind(g)+".SpawnKey", "function")
 			_, err = g.TrySpawn(nil)
-			isInvalid(t, err, "scope: "+groupKind(g)+".TrySpawn", "function")
-			isInvalid(t, g.TrySpawnKey(5, nil), "scope: "+groupKind(g)+".TrySpawnKey", "function")
+			cotest.IsInvalid(t, err, "scope: "+groupKind(g)+".TrySpawn", "function")
+			cotest.IsInvalid(t, g.TrySpawnKey(5, nil), "scope: "+groupKind(g)+".TrySpawnKey", "function")
 			if !full {
 				assert.Zero(t, g.Count())
-				e.groupHolds(g, 2)
+				groupHolds(e, g, 2)
 			}
 		}
 		assert.Equal(t, 2, g.Count())
 		assert.NoError(t, g.Cancel(nil))
 	})
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		for name, owner := range map[string]scheduler.Scoped{"nil": nil, "coroutine": (*scheduler.Coroutine)(nil), "scope": (*scheduler.Scope)(nil)} {
 			_, err := scope.NewGroup[int](owner)
-			isUsage(t, err, "NewGroup", "owner")
+			cotest.IsUsage(t, err, "NewGroup", "owner")
 			_, err = scope.NewKeyedGroup[string, int](owner)
-			isUsage(t, err, "NewKeyedGroup", "owner")
+			cotest.IsUsage(t, err, "NewKeyedGroup", "owner")
 			_, err = scope.NewSet[int](owner)
-			isUsage(t, err, "NewSet", "owner")
+			cotest.IsUsage(t, err, "NewSet", "owner")
 			_, err = scope.NewKeyedSet[string, int](owner)
-			isUsage(t, err, "NewKeyedSet", "owner", name[:0])
+			cotest.IsUsage(t, err, "NewKeyedSet", "owner", name[:0])
 		}
 		_, err := scope.NewGroup[int](co, scope.GroupConfig{}, scope.GroupConfig{})
 		assert.ErrorIs(t, err, event.ErrInvalidArgument)
@@ -269,22 +270,22 @@ func TestGroup_TG01_WrongArguments(t *testing.T) {
 
 // A nil *Scope as an owner is no crash either.
 func TestGroup_TG25_ANilScopeAsOwner(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		var err error
 		assert.NotPanics(t, func() { _, err = scope.NewGroup[int]((*scope.Scope)(nil)) })
-		isUsage(t, err, "NewGroup", "owner")
+		cotest.IsUsage(t, err, "NewGroup", "owner")
 		assert.NotPanics(t, func() { _, err = scope.NewSet[int](&scope.Scope{}) })
-		isUsage(t, err, "NewSet", "owner")
+		cotest.IsUsage(t, err, "NewSet", "owner")
 	})
 }
 
 func TestGroup_CORO30_OneThatWasNotMade(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		for _, g := range []groupInts{
 			(*scope.Group[int, int])(nil), &scope.Group[int, int]{}, (*scope.Set[int, int])(nil), &scope.Set[int, int]{},
 		} {
 			for name, call := range groupCalls(g, co) {
-				isUsage(t, call(), groupKind(g)+"."+name)
+				cotest.IsUsage(t, call(), groupKind(g)+"."+name)
 			}
 			assert.Nil(t, g.AsEvent())
 			assert.Zero(t, g.Flags())
@@ -296,10 +297,10 @@ func TestGroup_CORO30_OneThatWasNotMade(t *testing.T) {
 
 // After the end, what only looks works, what would add is refused, and what ends does nothing.
 func TestGroup_GEN07_AfterDispose(t *testing.T) {
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, groupGives(4))
 		groupMust(t, co, g, groupFails[int](errBoom))
-		yields(co, 4)
+		cotest.Yields(co, 4)
 		require.NoError(t, g.Dispose())
 		for range 3 {
 			require.NoError(t, g.Dispose())
@@ -331,7 +332,7 @@ func TestGroup_GEN07_AfterDispose(t *testing.T) {
 }
 
 func TestGroup_CORO_WhatTasksDo(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) { panic("panic-value") })
 		groupMust(t, co, g, func(*scheduler.Coroutine) (int, error) { panic(errBoom) })
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) { var s []int; s[co.ID()] = 1; return 1, nil })
@@ -343,12 +344,12 @@ func TestGroup_CORO_WhatTasksDo(t *testing.T) {
 			panic("x")
 		})
 		groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
-			require.NoError(t, co.OnFinally(func(self, ended *scheduler.Coroutine) error { e.say("finally of a task"); return nil }))
+			require.NoError(t, co.OnFinally(func(self, ended *scheduler.Coroutine) error { e.Say("finally of a task"); return nil }))
 			return 7, nil
 		})
 		require.NoError(t, g.Close())
 		require.NoError(t, g.AwaitCompletion(co))
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		errs := g.Errors().Map()
 		var p *event.PanicError
 		for key, value := range map[int]any{0: "panic-value", 1: errBoom} {
@@ -358,13 +359,13 @@ func TestGroup_CORO_WhatTasksDo(t *testing.T) {
 		}
 		assert.ErrorIs(t, errs[1], errBoom)
 		require.ErrorAs(t, errs[2], &p)
-		isCancelled(t, errs[3], errStop)
+		cotest.IsCancelled(t, errs[3], errStop)
 		assert.ErrorIs(t, errs[4], errBoom)
 		assert.ErrorIs(t, errs[4], context.Canceled)
 		assert.ErrorIs(t, errs[5], errOther)
 		assert.ErrorContains(t, errs[6], "recovered: x")
 		assert.Equal(t, map[int]int{7: 7}, g.Results().Map())
-		e.groupSaid("finally of a task")
+		groupSaid(e, "finally of a task")
 	})
 }
 
@@ -372,10 +373,10 @@ func TestGroup_CORO_WhatTasksDo(t *testing.T) {
 func TestGroup_TG23_ATaskThatExits(t *testing.T) {
 	for _, kind := range []string{"group", "set"} {
 		t.Run(kind, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 				returned := false
-				foreign(func() {
-					_ = e.run(func(co *scheduler.Coroutine) error {
+				cotest.Foreign(func() {
+					_ = e.Run(func(co *scheduler.Coroutine) error {
 						var g groupInts = groupOf(t, co, groupLimit(2, 1))
 						if kind == "set" {
 							g = groupSet(t, co, groupLimit(2, 1))
@@ -383,8 +384,8 @@ func TestGroup_TG23_ATaskThatExits(t *testing.T) {
 						groupMust(t, co, g, groupSleeps(2, 1))
 						groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) { _ = co.Yield(); runtime.Goexit(); return 0, nil })
 						groupMust(t, co, g, groupGives(3))
-						e.groupSpawner(co, g, "spawner", groupGives(4))
-						yields(co, 1)
+						groupSpawner(e, co, g, "spawner", groupGives(4))
+						cotest.Yields(co, 1)
 						assert.NoError(t, g.Close())
 						assert.NoError(t, g.AwaitCompletion(co))
 						errs := g.Errors()
@@ -396,8 +397,8 @@ func TestGroup_TG23_ATaskThatExits(t *testing.T) {
 					returned = true
 				})
 				assert.False(t, returned)
-				assert.Zero(t, e.s.Stats().Total)
-				assert.Len(t, e.said(), 1)
+				assert.Zero(t, e.S.Stats().Total)
+				assert.Len(t, e.Said(), 1)
 			})
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -16,25 +17,25 @@ import (
 type groupOutcome = scope.Outcome[int, int]
 
 func TestGroup_TG20_TG21_EachOnceInTheOrderOfCompletion(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
-		holds := e.groupHolds(g, 4)
-		yields(co, 1)
+		holds := groupHolds(e, g, 4)
+		cotest.Yields(co, 1)
 		holds[2].give(2)
-		yields(co, 2)
-		e.spawn(co, func(co *scheduler.Coroutine) error {
+		cotest.Yields(co, 2)
+		e.Spawn(co, func(co *scheduler.Coroutine) error {
 			for _, i := range []int{3, 0, 1} {
-				yields(co, 2)
+				cotest.Yields(co, 2)
 				if i == 0 {
 					holds[i].fail(errBoom)
 				} else {
 					holds[i].give(i)
 				}
 			}
-			yields(co, 2)
+			cotest.Yields(co, 2)
 			_, err := g.Spawn(co, groupGives(7))
 			require.NoError(t, err)
-			yields(co, 3)
+			cotest.Yields(co, 3)
 			return g.Close()
 		})
 		var got []groupOutcome
@@ -60,15 +61,15 @@ func TestGroup_TG20_TG21_EachOnceInTheOrderOfCompletion(t *testing.T) {
 }
 
 func TestGroup_TG20_TheEndOfALoop(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		require.NoError(t, g.Close())
 		for range groupOutcomes(g, co) {
 			assert.Fail(t, "it is empty")
 		}
 	})
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		// Woken by the close, with nothing to come.
-		e.after(2*ms, func() { assert.NoError(t, g.Close()) })
+		e.After(2*ms, func() { assert.NoError(t, g.Close()) })
 		n := 0
 		for range groupOutcomes(g, co) {
 			n++
@@ -76,13 +77,13 @@ func TestGroup_TG20_TheEndOfALoop(t *testing.T) {
 		assert.Zero(t, n)
 		assert.True(t, g.IsClosed())
 	})
-	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
-		e.groupHolds(g, 2)
-		e.after(2*ms, func() { assert.NoError(t, g.Cancel(errStop)) })
+	groupBoth(t, groupLimit(1, 1), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
+		groupHolds(e, g, 2)
+		e.After(2*ms, func() { assert.NoError(t, g.Cancel(errStop)) })
 		var keys []int
 		for o, err := range groupOutcomes(g, co) {
 			require.NoError(t, err)
-			isCancelled(t, o.Err, errStop)
+			cotest.IsCancelled(t, o.Err, errStop)
 			keys = append(keys, o.Key)
 		}
 		assert.ElementsMatch(t, []int{0, 1}, keys)
@@ -100,16 +101,16 @@ func groupOutcomes(g groupInts, co *scheduler.Coroutine, opts ...scheduler.WaitO
 }
 
 func TestGroup_TG20_SeveralLoopsSeeAllOfAGroup(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co, groupLimit(2, 2))
 		seen := make([][]int, 3)
 		for i := range seen {
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				for o, err := range g.Outcomes(co) {
 					require.NoError(t, err)
 					seen[i] = append(seen[i], o.Key)
 					if i == 1 {
-						yields(co, 3)
+						cotest.Yields(co, 3)
 					}
 				}
 				return nil
@@ -128,12 +129,12 @@ func TestGroup_TG20_SeveralLoopsSeeAllOfAGroup(t *testing.T) {
 }
 
 func TestGroup_TG20_ALoopThatBreaksDealsWithWhatItHadAlone(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		g := groupOf(t, co)
 		for _, err := range []error{errBoom, errOther, errStop} {
 			groupMust(t, co, g, groupFails[int](err))
 		}
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.Equal(t, 3, g.Stats().Unhandled)
 		for o, err := range g.Outcomes(co) {
 			require.NoError(t, err)
@@ -148,7 +149,7 @@ func TestGroup_TG20_ALoopThatBreaksDealsWithWhatItHadAlone(t *testing.T) {
 }
 
 func TestGroup_TG20_TheErrorOfTheWaitComesLast(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		token, fired := future.New[int](co)
 		collect := func(co *scheduler.Coroutine, opts ...scheduler.WaitOption) (keys []int, last error) {
 			for o, err := range groupOutcomes(g, co, opts...) {
@@ -162,34 +163,34 @@ func TestGroup_TG20_TheErrorOfTheWaitComesLast(t *testing.T) {
 			return keys, last
 		}
 		groupMust(t, co, g, groupGives(0))
-		hold := e.groupHolds(g, 1)[0]
-		yields(co, 2)
+		hold := groupHolds(e, g, 1)[0]
+		cotest.Yields(co, 2)
 		keys, err := collect(co, scheduler.Timeout(ms))
-		isTimeout(t, err)
+		cotest.IsTimeout(t, err)
 		assert.Equal(t, []int{0}, keys)
 
 		_, err = collect(co, scheduler.Timeout(-1))
 		assert.ErrorIs(t, err, event.ErrInvalidArgument)
 		_, err = collect(nil)
-		isUsage(t, err, "Outcomes")
+		cotest.IsUsage(t, err, "Outcomes")
 
 		var got error
-		looping := e.spawn(co, func(co *scheduler.Coroutine) error { _, got = collect(co); return nil })
-		yields(co, 1)
+		looping := e.Spawn(co, func(co *scheduler.Coroutine) error { _, got = collect(co); return nil })
+		cotest.Yields(co, 1)
 		_, err = collect(looping)
-		isUsage(t, err, "Outcomes")
+		cotest.IsUsage(t, err, "Outcomes")
 		require.NoError(t, looping.Cancel(errStop))
-		yields(co, 2)
-		isCancelled(t, got, errStop)
+		cotest.Yields(co, 2)
+		cotest.IsCancelled(t, got, errStop)
 
-		e.spawn(co, func(co *scheduler.Coroutine) error { _, got = collect(co, scheduler.Token(fired)); return nil })
-		yields(co, 1)
+		e.Spawn(co, func(co *scheduler.Coroutine) error { _, got = collect(co, scheduler.Token(fired)); return nil })
+		cotest.Yields(co, 1)
 		require.NoError(t, token.Fail(errBoom))
-		yields(co, 2)
-		isTokens(t, got, errBoom)
+		cotest.Yields(co, 2)
+		cotest.IsTokens(t, got, errBoom)
 
 		hold.give(4)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		require.NoError(t, g.Close())
 		keys, err = collect(co, scheduler.Token(fired), scheduler.Timeout(1))
 		require.NoError(t, err, "nothing had to wait (CANC-25)")
@@ -199,13 +200,13 @@ func TestGroup_TG20_TheErrorOfTheWaitComesLast(t *testing.T) {
 
 // CANC-00: a cancelled coroutine gets nothing, though there is something.
 func TestGroup_CANC00_ALoopOfACancelledCoroutine(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		for i := range 3 {
 			groupMust(t, co, g, groupGives(i))
 		}
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		count := 0
-		e.spawn(co, func(co *scheduler.Coroutine) error {
+		e.Spawn(co, func(co *scheduler.Coroutine) error {
 			for _, err := range groupOutcomes(g, co) {
 				count++
 				if count == 1 {
@@ -213,11 +214,11 @@ func TestGroup_CANC00_ALoopOfACancelledCoroutine(t *testing.T) {
 					require.NoError(t, co.Cancel(errStop))
 					continue
 				}
-				isCancelled(t, err, errStop)
+				cotest.IsCancelled(t, err, errStop)
 			}
 			return nil
 		})
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.Equal(t, 2, count)
 		require.NoError(t, g.Close())
 		left := 0
@@ -230,7 +231,7 @@ func TestGroup_CANC00_ALoopOfACancelledCoroutine(t *testing.T) {
 }
 
 func TestGroup_TG20_TheBodyUsesTheGroup(t *testing.T) {
-	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(2, 2), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		groupMust(t, co, g, groupGives(0))
 		var values []int
 		for o, err := range groupOutcomes(g, co) {
@@ -249,11 +250,11 @@ func TestGroup_TG20_TheBodyUsesTheGroup(t *testing.T) {
 }
 
 func TestGroup_TG20_TheBodyPanicsOrLeaves(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		for i := range 3 {
 			groupMust(t, co, g, groupGives(i))
 		}
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		first := func() (o groupOutcome) {
 			defer func() { assert.Equal(t, "out", recover()) }()
 			for o = range groupOutcomes(g, co) {
@@ -274,14 +275,14 @@ func TestGroup_TG20_TheBodyPanicsOrLeaves(t *testing.T) {
 
 // With more outcomes than may be had in a row, the others have their turn (REACT-20).
 func TestGroup_REACT20_ALoopOverManyLetsOthersRun(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		for range 1000 {
 			groupMust(t, co, g, groupGives(0))
 		}
 		require.NoError(t, g.Close())
 		require.NoError(t, g.AwaitCompletion(co))
 		ran := false
-		e.spawn(co, func(*scheduler.Coroutine) error { ran = true; return nil })
+		e.Spawn(co, func(*scheduler.Coroutine) error { ran = true; return nil })
 		n := 0
 		for _, err := range groupOutcomes(g, co) {
 			require.NoError(t, err)
@@ -294,15 +295,15 @@ func TestGroup_REACT20_ALoopOverManyLetsOthersRun(t *testing.T) {
 
 // A task that loops over its own group until the end waits for itself.
 func TestGroup_DEAD10_ATaskThatLoopsOverItsOwnGroup(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			for _, g := range []groupInts{groupOf(t, co), groupSet(t, co)} {
 				groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
 					for o, err := range groupOutcomes(g, co) {
 						if err != nil {
 							return 0, err
 						}
-						e.say(fmt.Sprint(o.Value))
+						e.Say(fmt.Sprint(o.Value))
 					}
 					return 0, nil
 				})
@@ -311,7 +312,7 @@ func TestGroup_DEAD10_ATaskThatLoopsOverItsOwnGroup(t *testing.T) {
 			}
 			return nil
 		})
-		e.groupSaid("5", "5")
+		groupSaid(e, "5", "5")
 		var dead *scheduler.DeadlockError
 		require.ErrorAs(t, err, &dead)
 		assert.Equal(t, 2, dead.Waiting)

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 func TestGroup_TG25_TasksRunInAScopeOfTheirOwn(t *testing.T) {
 	type key struct{}
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		sc := scope.New(co)
 		require.NoError(t, sc.Values().Set(key{}, "found"))
 		owners := map[string]struct {
@@ -75,21 +76,21 @@ func TestGroup_TG25_AClosedScopeTakesNoGroup(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+			groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 				sc := scope.New(co)
-				hold := e.spawn(sc, sleeper(ms))
-				yields(co, 1)
+				hold := e.Spawn(sc, cotest.Sleeper(ms))
+				cotest.Yields(co, 1)
 				below := scope.New(sc)
 				require.NoError(t, end(sc))
 				for _, owner := range []scheduler.Scoped{sc, sc.Scope(), below, hold} {
 					_, err := scope.NewGroup[int](owner)
-					isUsage(t, err, "NewGroup", "closed")
+					cotest.IsUsage(t, err, "NewGroup", "closed")
 					_, err = scope.NewKeyedGroup[string, int](owner)
-					isUsage(t, err, "NewKeyedGroup", "closed")
+					cotest.IsUsage(t, err, "NewKeyedGroup", "closed")
 					_, err = scope.NewSet[int](owner)
-					isUsage(t, err, "NewSet", "closed")
+					cotest.IsUsage(t, err, "NewSet", "closed")
 					_, err = scope.NewKeyedSet[string, int](owner)
-					isUsage(t, err, "NewKeyedSet", "closed")
+					cotest.IsUsage(t, err, "NewKeyedSet", "closed")
 				}
 				require.NoError(t, sc.Dispose())
 			})
@@ -113,9 +114,9 @@ func TestGroup_TG25_TheEndOfTheScopeIsTheEndOfTheGroup(t *testing.T) {
 	for name, c := range ends {
 		for _, nested := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+				groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 					for _, kind := range []string{"group", "set"} {
-						around, failures := e.groupScope(co)
+						around, failures := groupScope(e, co)
 						if name == "cancel, unsafe" || name == "close, unsafe" {
 							around.AsNotSafely()
 						}
@@ -127,13 +128,13 @@ func TestGroup_TG25_TheEndOfTheScopeIsTheEndOfTheGroup(t *testing.T) {
 						if kind == "set" {
 							g = groupSet(t, sc, groupLimit(2, 1))
 						}
-						holds := e.groupHolds(g, 3)
-						yields(co, 1)
-						e.groupSpawner(co, g, "waits", groupGives(0))
-						yields(co, 1)
+						holds := groupHolds(e, g, 3)
+						cotest.Yields(co, 1)
+						groupSpawner(e, co, g, "waits", groupGives(0))
+						cotest.Yields(co, 1)
 						require.NoError(t, c.end(around))
 						groupRefuses(t, co, g)
-						yields(co, 3)
+						cotest.Yields(co, 3)
 						assert.Equal(t, c.forced, holds[0].ended)
 						assert.Equal(t, c.forced, holds[1].ended)
 						if !c.forced {
@@ -142,16 +143,16 @@ func TestGroup_TG25_TheEndOfTheScopeIsTheEndOfTheGroup(t *testing.T) {
 							holds[1].fail(errBoom)
 						}
 						require.NoError(t, g.AwaitCompletion(co))
-						yields(co, 2)
+						cotest.Yields(co, 2)
 						assert.False(t, holds[2].begun(), "it was waiting for its turn")
 						failed := g.Errors().Map()
 						assert.True(t, event.IsCancellation(failed[2]))
 						if c.reason != nil {
-							isCancelled(t, failed[2], c.reason)
+							cotest.IsCancelled(t, failed[2], c.reason)
 						}
 						if c.forced {
-							isCancelled(t, failed[0], c.reason)
-							isCancelled(t, failed[1], c.reason)
+							cotest.IsCancelled(t, failed[0], c.reason)
+							cotest.IsCancelled(t, failed[1], c.reason)
 						} else {
 							assert.Equal(t, map[int]int{0: 0}, g.Results().Map())
 							assert.Equal(t, errBoom, failed[1])
@@ -160,11 +161,11 @@ func TestGroup_TG25_TheEndOfTheScopeIsTheEndOfTheGroup(t *testing.T) {
 							}
 						}
 						assert.LessOrEqual(t, len(*failures), 1)
-						steps := e.said()
+						steps := e.Said()
 						if assert.Len(t, steps, 1) {
 							assert.Contains(t, steps[0], "waits: closed")
 						}
-						yields(co, 3)
+						cotest.Yields(co, 3)
 						assert.True(t, sc.Scope().Drained())
 					}
 				})
@@ -182,18 +183,18 @@ func TestGroup_TG06_WhoIsInLineWhenTheScopeIsSealed(t *testing.T) {
 		"cancel":                func(s *scope.Scope) error { return s.Cancel(errStop) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+			groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 				sc := scope.New(co)
 				g := groupOf(t, sc, groupLimit(1, 1))
-				holds := e.groupHolds(g, 2)
-				e.groupSpawner(co, g, "spawner", groupGives(0))
-				yields(co, 2)
+				holds := groupHolds(e, g, 2)
+				groupSpawner(e, co, g, "spawner", groupGives(0))
+				cotest.Yields(co, 2)
 				require.NoError(t, end(sc))
 				require.True(t, g.IsClosed())
-				yields(co, 3)
+				cotest.Yields(co, 3)
 				assert.False(t, holds[0].ended)
 				assert.Zero(t, g.Stats().SpawnersWaiting)
-				steps := e.said()
+				steps := e.Said()
 				if assert.Len(t, steps, 1, "it is told at once, not when a task ends") {
 					assert.Contains(t, steps[0], "closed")
 				}
@@ -205,30 +206,30 @@ func TestGroup_TG06_WhoIsInLineWhenTheScopeIsSealed(t *testing.T) {
 }
 
 func TestGroup_TG25_TheTimeLimitOfTheScope(t *testing.T) {
-	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *env, co *scheduler.Coroutine, _ groupInts) {
+	groupBoth(t, scope.GroupConfig{}, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, _ groupInts) {
 		sc := scope.New(co)
 		g := groupOf(t, sc, groupLimit(2, 2))
-		holds := e.groupHolds(g, 4)
-		yields(co, 1)
+		holds := groupHolds(e, g, 4)
+		cotest.Yields(co, 1)
 		require.NoError(t, sc.DisposeAfterTimeout(5*ms))
 		groupRefuses(t, co, g)
 		holds[0].give(3)
 		require.NoError(t, g.AwaitCompletion(co))
 		assert.Equal(t, map[int]int{0: 3}, g.Results().Map())
 		failed := g.Errors().Map()
-		isCancelled(t, failed[1], scope.ErrTimeLimit)
+		cotest.IsCancelled(t, failed[1], scope.ErrTimeLimit)
 		assert.True(t, event.IsCancellation(failed[2]), "it could not start any more")
 		assert.True(t, event.IsCancellation(failed[3]))
 	})
 }
 
 func TestGroup_SCOPE31_OneGroupsEndIsNoneOfAnothers(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		sc := scope.New(co)
-		beside := e.spawn(sc, sleeper(3*ms))
+		beside := e.Spawn(sc, cotest.Sleeper(3*ms))
 		a, b := groupOf(t, sc), groupOf(t, sc)
-		holdsA, holdsB := e.groupHolds(a, 2), e.groupHolds(b, 2)
-		yields(co, 1)
+		holdsA, holdsB := groupHolds(e, a, 2), groupHolds(e, b, 2)
+		cotest.Yields(co, 1)
 		require.NoError(t, a.Cancel(errStop))
 		require.NoError(t, a.AwaitCompletion(co))
 		assert.True(t, holdsA[0].ended)
@@ -247,7 +248,7 @@ func TestGroup_SCOPE31_OneGroupsEndIsNoneOfAnothers(t *testing.T) {
 }
 
 func TestGroup_SCOPE09_TheScopeAroundWaitsForTasks(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		sc := scope.New(co)
 		g := groupOf(t, sc, groupLimit(1, scope.NoQueueLimit))
 		for i := range 5 {
@@ -261,8 +262,8 @@ func TestGroup_SCOPE09_TheScopeAroundWaitsForTasks(t *testing.T) {
 }
 
 func TestGroup_SCOPE33_TheScopeIsKeptByTheGroup(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for _, set := range []bool{false, true} {
 				dropped := func() groupInts {
 					if set {
@@ -271,18 +272,18 @@ func TestGroup_SCOPE33_TheScopeIsKeptByTheGroup(t *testing.T) {
 					return groupOf(t, scope.New(co).AsNotSafely())
 				}
 				g := dropped()
-				hold := e.groupHolds(g, 1)[0]
-				yields(co, 1)
-				storm(co)
+				hold := groupHolds(e, g, 1)[0]
+				cotest.Yields(co, 1)
+				cotest.Storm(co)
 				assert.NoError(t, hold.err)
 				assert.False(t, g.IsClosed())
 				hold.give(1)
-				yields(co, 2)
-				storm(co)
+				cotest.Yields(co, 2)
+				cotest.Storm(co)
 				key, err := g.Spawn(co, groupGives(2))
 				require.NoError(t, err)
 				assert.Equal(t, 1, key)
-				yields(co, 2)
+				cotest.Yields(co, 2)
 				assert.Equal(t, map[int]int{0: 1, 1: 2}, g.Results().Map())
 
 				// It goes with the group.
@@ -295,7 +296,7 @@ func TestGroup_SCOPE33_TheScopeIsKeptByTheGroup(t *testing.T) {
 				assert.NotZero(t, children())
 				runtime.KeepAlive(g)
 				g = nil
-				collect(t, co, func() bool { return children() == 0 })
+				cotest.Collect(t, co, func() bool { return children() == 0 })
 			}
 			return nil
 		})
@@ -304,8 +305,8 @@ func TestGroup_SCOPE33_TheScopeIsKeptByTheGroup(t *testing.T) {
 
 // A group that was collected is closed: its tasks run on, all of them, whatever its scope.
 func TestGroup_SCOPE33_ACollectedGroupFinishesItsTasks(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			ran := 0
 			func() {
 				g := groupOf(t, scope.New(co).AsNotSafely(), groupLimit(1, 3))
@@ -322,14 +323,14 @@ func TestGroup_SCOPE33_ACollectedGroupFinishesItsTasks(t *testing.T) {
 					})
 				}
 			}()
-			collect(t, co, func() bool { return ran == 4 })
+			cotest.Collect(t, co, func() bool { return ran == 4 })
 			return nil
 		})
 	})
 }
 
 func TestGroup_TG25_GroupsInGroups(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		outer := groupOf(t, co, groupLimit(2, scope.NoQueueLimit))
 		for range 6 {
 			groupMust(t, co, outer, func(co *scheduler.Coroutine) (int, error) {
@@ -357,24 +358,24 @@ func TestGroup_TG25_GroupsInGroups(t *testing.T) {
 		var hold *groupHold
 		groupMust(t, co, outer, func(co *scheduler.Coroutine) (int, error) {
 			inner = groupOf(t, co)
-			hold = e.groupHolds(inner, 1)[0]
+			hold = groupHolds(e, inner, 1)[0]
 			require.NoError(t, inner.Close())
 			return 0, inner.AwaitCompletion(co)
 		})
 		groupUntil(t, co, func() bool { return hold != nil && hold.begun() })
 		require.NoError(t, outer.Cancel(errStop))
 		require.NoError(t, outer.AwaitCompletion(co))
-		yields(co, 2)
-		isCancelled(t, hold.err, errStop)
+		cotest.Yields(co, 2)
+		cotest.IsCancelled(t, hold.err, errStop)
 		assert.True(t, inner.IsFinished())
 	})
 }
 
 // The run goes on until queued tasks have run, whoever has left.
 func TestGroup_TG06_MainReturnsFirst(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		ran := 0
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			g := groupOf(t, co, groupLimit(2, scope.NoQueueLimit))
 			for range 20 {
 				groupMust(t, co, g, func(co *scheduler.Coroutine) (int, error) {
@@ -392,11 +393,11 @@ func TestGroup_TG06_MainReturnsFirst(t *testing.T) {
 func TestGroup_CANC18_AShutdownEndsItAll(t *testing.T) {
 	for _, kind := range []string{"group", "set"} {
 		t.Run(kind, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 				var g groupInts
 				finally := 0
 				var holds []*groupHold
-				err := e.run(func(co *scheduler.Coroutine) error {
+				err := e.Run(func(co *scheduler.Coroutine) error {
 					g = groupOf(t, co, groupLimit(1, 1))
 					if kind == "set" {
 						g = groupSet(t, co, groupLimit(1, 1))
@@ -406,24 +407,24 @@ func TestGroup_CANC18_AShutdownEndsItAll(t *testing.T) {
 						assert.True(t, g.IsFinished())
 						return nil
 					}))
-					holds = e.groupHolds(g, 2)
-					e.groupSpawner(co, g, "spawner", groupGives(0))
-					e.spawn(co, func(co *scheduler.Coroutine) error {
+					holds = groupHolds(e, g, 2)
+					groupSpawner(e, co, g, "spawner", groupGives(0))
+					e.Spawn(co, func(co *scheduler.Coroutine) error {
 						for o, err := range groupOutcomes(g, co) {
 							_ = o
 							if err != nil {
-								e.say("loop: " + groupShort(err))
+								e.Say("loop: " + groupShort(err))
 							}
 						}
 						return nil
 					})
-					yields(co, 2)
-					return e.s.Shutdown(errStop)
+					cotest.Yields(co, 2)
+					return e.S.Shutdown(errStop)
 				})
-				isCancelled(t, holds[0].err, errStop)
+				cotest.IsCancelled(t, holds[0].err, errStop)
 				assert.False(t, holds[1].begun())
 				assert.ErrorIs(t, err, errStop)
-				steps := e.said()
+				steps := e.Said()
 				require.Len(t, steps, 2)
 				assert.Contains(t, steps[0]+steps[1], "spawner: ")
 				assert.Contains(t, steps[0]+steps[1], "cancelled")

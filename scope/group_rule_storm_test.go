@@ -7,13 +7,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 func TestGroup_TG02_TenThousandTasksFiftyAtATime(t *testing.T) {
 	const tasks, limit = 10_000, 50
-	groupBoth(t, groupLimit(limit, 0), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(limit, 0), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		running, most, next := 0, 0, 0
 		for i := range tasks {
 			key, err := g.Spawn(co, func(co *scheduler.Coroutine) (int, error) {
@@ -57,17 +58,17 @@ func TestGroup_TG02_TenThousandTasksFiftyAtATime(t *testing.T) {
 // A thousand wait for places. Some leave: before they were woken, and after. The others go on in their order.
 func TestGroup_GEN04_AThousandSpawnersInLine(t *testing.T) {
 	const spawners = 1000
-	groupBoth(t, groupLimit(3, 2), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(3, 2), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		rnd := rand.New(rand.NewPCG(5, 7))
-		holds := e.groupHolds(g, 5)
+		holds := groupHolds(e, g, 5)
 		all := make([]*scheduler.Coroutine, spawners)
 		keys, gone := make([]int, spawners), make([]bool, spawners)
 		for i := range all {
 			keys[i] = -1
-			all[i] = e.spawn(co, func(co *scheduler.Coroutine) error {
+			all[i] = e.Spawn(co, func(co *scheduler.Coroutine) error {
 				key, err := g.Spawn(co, func(co *scheduler.Coroutine) (int, error) { return i, co.Yield() })
 				if err != nil {
-					isCancelled(t, err, errStop)
+					cotest.IsCancelled(t, err, errStop)
 					gone[i] = true
 					return nil
 				}
@@ -75,7 +76,7 @@ func TestGroup_GEN04_AThousandSpawnersInLine(t *testing.T) {
 				return nil
 			})
 		}
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		assert.Equal(t, spawners, g.Stats().SpawnersWaiting)
 		groupEnd(holds)
 		cancelled := make([]bool, spawners)
@@ -96,7 +97,7 @@ func TestGroup_GEN04_AThousandSpawnersInLine(t *testing.T) {
 					break
 				}
 			}
-			yields(co, 1)
+			cotest.Yields(co, 1)
 		}
 		groupUntil(t, co, g.IsFinished)
 		next, leavers := 5, 0
@@ -122,7 +123,7 @@ func TestGroup_GEN04_AThousandSpawnersInLine(t *testing.T) {
 
 // All kinds of ends at once, from everywhere; nobody is left waiting.
 func TestGroup_GEN06_AStormOfEverything(t *testing.T) {
-	groupBoth(t, groupLimit(4, 3), func(t *testing.T, e *env, co *scheduler.Coroutine, g groupInts) {
+	groupBoth(t, groupLimit(4, 3), func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine, g groupInts) {
 		rnd := rand.New(rand.NewPCG(1, 2))
 		added, ended := 0, 0
 		var work groupFn[int]
@@ -163,7 +164,7 @@ func TestGroup_GEN06_AStormOfEverything(t *testing.T) {
 		}
 		var spawners []*scheduler.Coroutine
 		for range 40 {
-			spawners = append(spawners, e.spawn(co, func(co *scheduler.Coroutine) error {
+			spawners = append(spawners, e.Spawn(co, func(co *scheduler.Coroutine) error {
 				for range 30 {
 					if co.Err() != nil {
 						return nil
@@ -200,7 +201,7 @@ func TestGroup_GEN06_AStormOfEverything(t *testing.T) {
 
 // Groups that come and go leave nothing behind in the scope that they were made in.
 func TestGroup_TG25_ManyGroupsOneAfterTheOther(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		for i := range 1000 {
 			g := groupOf(t, co, groupLimit(1, 1))
 			groupMust(t, co, g, groupGives(i))
@@ -210,15 +211,15 @@ func TestGroup_TG25_ManyGroupsOneAfterTheOther(t *testing.T) {
 			case 1:
 				require.NoError(t, g.Cancel(nil))
 			case 2:
-				yields(co, 1)
+				cotest.Yields(co, 1)
 				require.NoError(t, g.Dispose())
 			}
 			require.NoError(t, g.AwaitCompletion(co))
 		}
-		yields(co, 5)
+		cotest.Yields(co, 5)
 		for range co.Scope().Children() {
 			require.Fail(t, "a scope of a group is left")
 		}
-		e.counts(1, 0, 1)
+		e.Counts(1, 0, 1)
 	})
 }

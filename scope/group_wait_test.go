@@ -8,6 +8,7 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -29,8 +30,8 @@ func TestGroup_SCOPE12_ATaskCannotWaitForItsGroup(t *testing.T) {
 			return err
 		},
 	}
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			g, err := scope.NewGroup[int](co)
 			require.NoError(t, err)
 			s, err := scope.NewSet[int](co)

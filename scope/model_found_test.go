@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -15,39 +16,39 @@ import (
 // What the random trees have found, as plain tests.
 
 func TestScope_SCOPE22_FinallyHandlersOfARootRunWhenTheEndOfTheRunEndsIt(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var kept *scope.Scope
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			require.NoError(t, scope.Main(co).OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.say("main"); return nil }))
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			require.NoError(t, scope.Main(co).OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.Say("main"); return nil }))
 			kept = scope.NewRoot(co)
-			require.NoError(t, kept.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.say("other"); return nil }))
-			e.spawn(kept, sleeper(hour), scheduler.Hidden())
+			require.NoError(t, kept.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.Say("other"); return nil }))
+			e.Spawn(kept, cotest.Sleeper(hour), scheduler.Hidden())
 			return co.Yield()
 		})
-		assert.Equal(t, []string{"main", "other"}, e.said())
+		assert.Equal(t, []string{"main", "other"}, e.Said())
 	})
 }
 
 func TestScope_CORO22_ARunThatFailsDoesNotCancelTheFinallyHandlersOfRoots(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var child *scheduler.Coroutine
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			root := scope.NewRoot(co)
 			require.NoError(t, root.OnFinally(func(self *scheduler.Coroutine, _ *scope.Scope) error {
-				child = e.spawn(self, e.sayer("child"))
+				child = e.Spawn(self, e.Sayer("child"))
 				return errBoom
 			}))
 			return root.Dispose()
 		})
 		require.ErrorIs(t, err, errBoom)
-		assert.Equal(t, []string{"child"}, e.said())
+		assert.Equal(t, []string{"child"}, e.Said())
 		assert.NoError(t, child.Error())
 	})
 }
 
 func TestNewRoot_SCOPE01_IsSafeAlsoWhenTheRunTakesNoMore(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			require.NoError(t, scope.Main(co).AsNotSafely().Cancel(errStop))
 			assert.True(t, scope.New(co).Safe())
 			assert.True(t, scope.NewRoot(co).Safe())
@@ -58,68 +59,68 @@ func TestNewRoot_SCOPE01_IsSafeAlsoWhenTheRunTakesNoMore(t *testing.T) {
 
 // An awaiter whose time was over, or whose token had fired, and that has not run since, does not get the failure: the scope must.
 func TestAwait_GEN08_AFailureIsNotLostInAWaitThatHasEnded(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			require.NoError(t, s.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error {
-				e.say(err.Error())
+				e.Say(err.Error())
 				return nil
 			}))
-			g, token := e.gate(), e.gate()
-			failing := e.spawn(s, func(co *scheduler.Coroutine) error { _, _ = co.Await(g); return errBoom })
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+			g, token := e.Gate(), e.Gate()
+			failing := e.Spawn(s, func(co *scheduler.Coroutine) error { _, _ = co.Await(g); return errBoom })
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				_, err := co.Await(failing, scheduler.Token(token))
 				var cancelled *event.CancelledError
 				require.ErrorAs(t, err, &cancelled)
 				if errors.Is(err, errBoom) {
-					e.say(errBoom.Error())
+					e.Say(errBoom.Error())
 				}
 				return nil
 			})
-			yields(co, 2)
-			g.open(nil, nil) // the failing one runs first
-			token.open(nil, nil)
-			yields(co, 3)
+			cotest.Yields(co, 2)
+			g.Open(nil, nil) // the failing one runs first
+			token.Open(nil, nil)
+			cotest.Yields(co, 3)
 			return nil
 		})
-		assert.Equal(t, []string{"boom"}, e.said())
+		assert.Equal(t, []string{"boom"}, e.Said())
 	})
 }
 
 // A helper that delays when the run ends leaves its fiber, and the deadline of that, to coroutines that are waited for.
 func TestScope_DEAD04_TheDeadlineOfAHelperHidesNothingFromThoseAfterIt(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			require.NoError(t, scope.Main(co).OnFinally(func(self *scheduler.Coroutine, _ *scope.Scope) error {
-				e.spawn(self, func(co *scheduler.Coroutine) error {
+				e.Spawn(self, func(co *scheduler.Coroutine) error {
 					require.NoError(t, co.Delay(10*ms))
-					e.say("later")
+					e.Say("later")
 					return nil
 				})
 				return nil
 			}))
-			e.spawn(co, sleeper(hour), scheduler.Hidden())
+			e.Spawn(co, cotest.Sleeper(hour), scheduler.Hidden())
 			return co.Yield()
 		})
-		assert.Equal(t, []string{"later"}, e.said())
+		assert.Equal(t, []string{"later"}, e.Said())
 	})
 }
 
 func TestScope_CORO22_AwaitCompletionWaitsForTheFinallyHandlersOfScopesBelow(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			around := scope.New(co)
 			below := scope.New(around)
 			require.NoError(t, below.OnFinally(func(self *scheduler.Coroutine, _ *scope.Scope) error {
-				defer e.say("finally")
+				defer e.Say("finally")
 				return self.Delay(5 * ms)
 			}))
-			e.spawn(below, sleeper(ms))
+			e.Spawn(below, cotest.Sleeper(ms))
 			require.NoError(t, below.DisposeAfterTimeout(hour))
 			require.NoError(t, around.AwaitCompletion(co))
-			e.say("awaited")
+			e.Say("awaited")
 			return nil
 		})
-		assert.Equal(t, []string{"finally", "awaited"}, e.said())
+		assert.Equal(t, []string{"finally", "awaited"}, e.Said())
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -35,15 +36,15 @@ func TestScope_SCOPE09_SCOPE13_SCOPE14_TheTableOfWaits(t *testing.T) {
 	}
 	for _, row := range ends {
 		t.Run(row.name, func(t *testing.T) {
-			simulated(t, func(t *testing.T, e *env) {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+			cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					now := func() time.Time { return co.Scheduler().Reactor().Now() }
 					s := scope.New(co)
 					body := func(co *scheduler.Coroutine) error {
 						_ = co.Delay(3 * ms)
 						return co.Protect(func(context.Context) error { return co.Delay(3 * ms) })
 					}
-					e.spawn(s, body)
+					e.Spawn(s, body)
 					require.NoError(t, co.Yield())
 					require.NoError(t, row.end(s))
 					start := now()
@@ -52,7 +53,7 @@ func TestScope_SCOPE09_SCOPE13_SCOPE14_TheTableOfWaits(t *testing.T) {
 						want = 3 * ms
 					}
 					if !row.after {
-						isUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation")
+						cotest.IsUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation")
 						assert.Zero(t, now().Sub(start))
 					}
 					require.NoError(t, s.AwaitCompletion(co))
@@ -78,15 +79,15 @@ func TestScope_SCOPE09_SCOPE13_SCOPE14_TheTableOfWaits(t *testing.T) {
 }
 
 func TestScope_SCOPE09_WaitsForEverythingBelowAndForWhatComesMeanwhile(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			start := co.Scheduler().Reactor().Now()
-			e.spawn(s, func(co *scheduler.Coroutine) error {
+			e.Spawn(s, func(co *scheduler.Coroutine) error {
 				_ = co.Delay(ms)
-				e.spawn(scope.Inherit(scope.New(co)), func(co *scheduler.Coroutine) error {
+				e.Spawn(scope.Inherit(scope.New(co)), func(co *scheduler.Coroutine) error {
 					_ = co.Delay(ms)
-					e.spawn(s, sleeper(ms))
+					e.Spawn(s, cotest.Sleeper(ms))
 					return nil
 				})
 				return nil
@@ -97,15 +98,15 @@ func TestScope_SCOPE09_WaitsForEverythingBelowAndForWhatComesMeanwhile(t *testin
 			assert.False(t, s.IsClosed())
 
 			// It can be used again.
-			e.spawn(s, sleeper(ms))
+			e.Spawn(s, cotest.Sleeper(ms))
 			assert.False(t, s.IsFinished())
 			require.NoError(t, s.AwaitCompletion(co))
 			assert.Equal(t, 4*ms, co.Scheduler().Reactor().Now().Sub(start))
 
 			// Finally handlers of coroutines are waited for, hidden coroutines are not.
-			c := e.spawn(s, fails(nil))
+			c := e.Spawn(s, cotest.Fails(nil))
 			require.NoError(t, c.OnFinally(func(self, _ *scheduler.Coroutine) error { return self.Delay(ms) }))
-			e.spawn(s, sleeper(hour), scheduler.Hidden())
+			e.Spawn(s, cotest.Sleeper(hour), scheduler.Hidden())
 			require.NoError(t, co.Yield())
 			assert.False(t, s.IsFinished())
 			require.NoError(t, s.AwaitCompletion(co))
@@ -117,12 +118,12 @@ func TestScope_SCOPE09_WaitsForEverythingBelowAndForWhatComesMeanwhile(t *testin
 }
 
 func TestScope_SCOPE09_ReturnsWhenTheLastBecomesAZombie(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			deep := scope.New(scope.New(s))
-			zombie := e.spawn(deep, sleeper(hour))
-			waiter := e.spawn(co, func(co *scheduler.Coroutine) error { return s.AwaitCompletion(co) })
+			zombie := e.Spawn(deep, cotest.Sleeper(hour))
+			waiter := e.Spawn(co, func(co *scheduler.Coroutine) error { return s.AwaitCompletion(co) })
 			require.NoError(t, co.Yield())
 			require.NoError(t, deep.Cancel(errStop))
 			_, err := co.Await(waiter)
@@ -134,17 +135,17 @@ func TestScope_SCOPE09_ReturnsWhenTheLastBecomesAZombie(t *testing.T) {
 }
 
 func TestScope_SCOPE10_AtOnceWhenThereIsNothingToWaitFor(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			yielded := false
-			e.spawn(co, func(*scheduler.Coroutine) error { yielded = true; return nil })
+			e.Spawn(co, func(*scheduler.Coroutine) error { yielded = true; return nil })
 			s, closed, zombies := scope.New(co), scope.New(co), scope.New(co)
 			require.NoError(t, closed.Dispose())
 			require.NoError(t, s.AwaitCompletion(co))
 			require.NoError(t, closed.AwaitCompletion(co))
 			require.NoError(t, closed.AwaitAfterCancellation(co, nil))
 			assert.False(t, yielded, "without suspending")
-			c := e.spawn(zombies, sleeper(ms))
+			c := e.Spawn(zombies, cotest.Sleeper(ms))
 			require.NoError(t, co.Yield())
 			require.NoError(t, zombies.Cancel(errStop))
 			require.NoError(t, zombies.AwaitCompletion(co))
@@ -155,11 +156,11 @@ func TestScope_SCOPE10_AtOnceWhenThereIsNothingToWaitFor(t *testing.T) {
 }
 
 func TestScope_SCOPE10_WaitsForThoseThatUnwind(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for _, end := range []func(s *scope.Scope) error{func(s *scope.Scope) error { return s.Cancel(errStop) }, (*scope.Scope).Dispose} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co).AsNotSafely()
-				c := e.spawn(s, func(co *scheduler.Coroutine) error {
+				c := e.Spawn(s, func(co *scheduler.Coroutine) error {
 					_ = co.Delay(hour)
 					return co.Protect(func(context.Context) error { return co.Delay(2 * ms) })
 				})
@@ -174,8 +175,8 @@ func TestScope_SCOPE10_WaitsForThoseThatUnwind(t *testing.T) {
 }
 
 func TestScope_SCOPE11_TokensAndTimeouts(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			waits := map[string]func(s *scope.Scope, opts ...scheduler.WaitOption) error{
 				"AwaitCompletion": func(s *scope.Scope, opts ...scheduler.WaitOption) error { return s.AwaitCompletion(co, opts...) },
 				"AwaitAfterCancellation": func(s *scope.Scope, opts ...scheduler.WaitOption) error {
@@ -184,8 +185,8 @@ func TestScope_SCOPE11_TokensAndTimeouts(t *testing.T) {
 			}
 			for name, wait := range waits {
 				s := scope.New(co)
-				g := e.gate()
-				c := e.spawn(s, sleeper(10*ms))
+				g := e.Gate()
+				c := e.Spawn(s, cotest.Sleeper(10*ms))
 				require.NoError(t, co.Yield())
 				if name == "AwaitAfterCancellation" {
 					require.NoError(t, s.Cancel(errStop))
@@ -193,33 +194,33 @@ func TestScope_SCOPE11_TokensAndTimeouts(t *testing.T) {
 				start := co.Scheduler().Reactor().Now()
 				since := func() time.Duration { return co.Scheduler().Reactor().Now().Sub(start) }
 				err := wait(s, scheduler.Timeout(2*ms))
-				isTimeout(t, err)
+				cotest.IsTimeout(t, err)
 				var over *event.TimeoutError
 				if assert.ErrorAs(t, err, &over) {
 					assert.Equal(t, 2*ms, over.Limit)
 					assert.Contains(t, over.Call, name)
 				}
 				assert.Equal(t, 2*ms, since())
-				e.after(2*ms, func() { g.open(nil, errBoom) })
-				isTokens(t, wait(s, scheduler.Token(g)), errBoom)
+				e.After(2*ms, func() { g.Open(nil, errBoom) })
+				cotest.IsTokens(t, wait(s, scheduler.Token(g)), errBoom)
 				assert.Equal(t, 4*ms, since())
 
 				// A token that has happened already, and would have to wait (CANC-24).
-				done := e.spawn(co, fails(nil))
+				done := e.Spawn(co, cotest.Fails(nil))
 				require.NoError(t, co.Yield())
-				isTokens(t, wait(s, scheduler.Token(done)), nil)
+				cotest.IsTokens(t, wait(s, scheduler.Token(done)), nil)
 				assert.Equal(t, 4*ms, since())
 
 				assert.False(t, c.Completed(), "the scope runs on")
 				assert.NoError(t, c.Err())
 				require.NoError(t, wait(s, scheduler.Timeout(hour)), "at the end, not at the limit")
 				assert.Equal(t, 10*ms, since())
-				assert.Zero(t, e.w.Live())
+				assert.Zero(t, e.W.Live())
 				require.NoError(t, wait(s, scheduler.Token(done)), "CANC-25: no wait, no token")
 
-				isInvalid(t, wait(s, scheduler.Timeout(0)), "scope: Scope."+name, "timeout")
-				isInvalid(t, wait(s, scheduler.Timeout(-1)), "scope: Scope."+name, "timeout")
-				isInvalid(t, wait(s, scheduler.Token(nil)), "scope: Scope."+name, "token")
+				cotest.IsInvalid(t, wait(s, scheduler.Timeout(0)), "scope: Scope."+name, "timeout")
+				cotest.IsInvalid(t, wait(s, scheduler.Timeout(-1)), "scope: Scope."+name, "timeout")
+				cotest.IsInvalid(t, wait(s, scheduler.Token(nil)), "scope: Scope."+name, "token")
 			}
 			return nil
 		})
@@ -227,31 +228,31 @@ func TestScope_SCOPE11_TokensAndTimeouts(t *testing.T) {
 }
 
 func TestScope_SCOPE11_TheWaiterIsCancelled(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			c := e.spawn(s, sleeper(5*ms))
+			c := e.Spawn(s, cotest.Sleeper(5*ms))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Cancel(nil))
 			other := scope.New(co)
-			e.spawn(other, sleeper(5*ms))
+			e.Spawn(other, cotest.Sleeper(5*ms))
 			for _, wait := range []func(co *scheduler.Coroutine) error{
 				func(co *scheduler.Coroutine) error { return other.AwaitCompletion(co) },
 				func(co *scheduler.Coroutine) error { return s.AwaitAfterCancellation(co, nil) },
 			} {
-				waiter := e.spawn(co, wait)
+				waiter := e.Spawn(co, wait)
 				require.NoError(t, co.Yield())
 				require.NoError(t, waiter.Cancel(errOther))
 				_, err := co.Await(waiter)
-				isCancelled(t, err, errOther)
-				waiter = e.spawn(co, func(co *scheduler.Coroutine) error {
+				cotest.IsCancelled(t, err, errOther)
+				waiter = e.Spawn(co, func(co *scheduler.Coroutine) error {
 					require.NoError(t, co.Cancel(errOther))
 					err := wait(co)
-					isCancelled(t, err, errOther)
+					cotest.IsCancelled(t, err, errOther)
 					return err
 				})
 				_, err = co.Await(waiter)
-				isCancelled(t, err, errOther)
+				cotest.IsCancelled(t, err, errOther)
 			}
 			assert.False(t, c.Completed())
 			require.NoError(t, s.AwaitAfterCancellation(co, nil))
@@ -262,29 +263,29 @@ func TestScope_SCOPE11_TheWaiterIsCancelled(t *testing.T) {
 }
 
 func TestScope_SCOPE11_GEN02_ACancellationWinsOverTheEnd(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for _, after := range []bool{false, true} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
-				s, g := scope.New(co), e.gate()
-				e.spawn(s, waiter(g))
+			e.MustRun(func(co *scheduler.Coroutine) error {
+				s, g := scope.New(co), e.Gate()
+				e.Spawn(s, cotest.Waiter(g))
 				require.NoError(t, co.Yield())
 				if after {
 					require.NoError(t, s.Cancel(nil))
 				}
-				w := e.spawn(co, func(co *scheduler.Coroutine) error {
+				w := e.Spawn(co, func(co *scheduler.Coroutine) error {
 					if after {
 						return s.AwaitAfterCancellation(co, nil)
 					}
 					return s.AwaitCompletion(co)
 				})
 				require.NoError(t, co.Yield())
-				ender := e.spawn(co, func(co *scheduler.Coroutine) error {
-					g.open(nil, nil)
+				ender := e.Spawn(co, func(co *scheduler.Coroutine) error {
+					g.Open(nil, nil)
 					_ = co.Yield() // the last one ends, and wakes w
 					return w.Cancel(errOther)
 				})
 				_, err := co.Await(w)
-				isCancelled(t, err, errOther)
+				cotest.IsCancelled(t, err, errOther)
 				assert.NoError(t, ender.Error())
 				return nil
 			})
@@ -293,17 +294,17 @@ func TestScope_SCOPE11_GEN02_ACancellationWinsOverTheEnd(t *testing.T) {
 }
 
 func TestScope_SCOPE12_NobodyWaitsForHimself(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			self := func(co *scheduler.Coroutine, s *scope.Scope) {
-				isUsage(t, s.AwaitCompletion(co), "AwaitCompletion", "itself")
-				isUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation", "itself")
+				cotest.IsUsage(t, s.AwaitCompletion(co), "AwaitCompletion", "itself")
+				cotest.IsUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation", "itself")
 			}
 			self(co, scope.Main(co))
 			self(co, scope.Of(co))
 			s := scope.New(co)
 			deep := scope.New(scope.Inherit(s))
-			c := e.spawn(deep, func(co *scheduler.Coroutine) error {
+			c := e.Spawn(deep, func(co *scheduler.Coroutine) error {
 				for _, x := range []*scope.Scope{deep, s, scope.Main(co)} {
 					self(co, x)
 				}
@@ -311,43 +312,43 @@ func TestScope_SCOPE12_NobodyWaitsForHimself(t *testing.T) {
 				self(co, s)
 				// One that is beside it, or below, is no matter.
 				beside := scope.New(scope.Main(co))
-				e.spawn(beside, sleeper(ms))
+				e.Spawn(beside, cotest.Sleeper(ms))
 				return beside.AwaitCompletion(co)
 			})
 			_, err := co.Await(c)
 			require.NoError(t, err)
-			e.spawn(deep.Scope().Parent().Parent().Parent(), fails(nil)) // the main scope is open
+			e.Spawn(deep.Scope().Parent().Parent().Parent(), cotest.Fails(nil)) // the main scope is open
 			below := scope.New(co)
-			e.spawn(below, sleeper(ms))
+			e.Spawn(below, cotest.Sleeper(ms))
 			return below.AwaitCompletion(co)
 		})
 	})
 }
 
 func TestScope_SCOPE13_NeedsAnEndFirst(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			isUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation")
-			c := e.spawn(s, sleeper(hour))
+			cotest.IsUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation")
+			c := e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
-			isUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation")
+			cotest.IsUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation")
 			require.NoError(t, s.DisposeAfterTimeout(10*ms))
-			isUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation")
+			cotest.IsUsage(t, s.AwaitAfterCancellation(co, nil), "AwaitAfterCancellation")
 			require.NoError(t, co.Delay(10*ms))
 			require.NoError(t, s.AwaitAfterCancellation(co, nil))
 			assert.True(t, c.Completed())
 			// That of a scope around it counts.
 			around := scope.New(co)
 			s = scope.New(around)
-			e.spawn(s, sleeper(ms))
+			e.Spawn(s, cotest.Sleeper(ms))
 			require.NoError(t, co.Yield())
 			require.NoError(t, around.Close())
 			require.NoError(t, s.AwaitAfterCancellation(co, nil))
 			// So does a failure.
 			s = scope.New(co)
 			require.NoError(t, scope.Main(co).OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { return nil }))
-			e.spawn(s, fails(errBoom))
+			e.Spawn(s, cotest.Fails(errBoom))
 			require.NoError(t, co.Yield())
 			return s.AwaitAfterCancellation(co, nil)
 		})
@@ -355,16 +356,16 @@ func TestScope_SCOPE13_NeedsAnEndFirst(t *testing.T) {
 }
 
 func TestScope_SCOPE14_WaitsForActiveOnesAndZombiesBelowToo(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			hard := scope.New(s).AsNotSafely()
-			e.spawn(hard, func(co *scheduler.Coroutine) error {
+			e.Spawn(hard, func(co *scheduler.Coroutine) error {
 				_ = co.Delay(hour)
 				return co.Protect(func(context.Context) error { return co.Delay(5 * ms) })
 			})
-			e.spawn(scope.New(s), sleeper(7*ms))
-			e.spawn(s, sleeper(3*ms))
+			e.Spawn(scope.New(s), cotest.Sleeper(7*ms))
+			e.Spawn(s, cotest.Sleeper(3*ms))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Cancel(errStop))
 			start := co.Scheduler().Reactor().Now()
@@ -378,57 +379,57 @@ func TestScope_SCOPE14_WaitsForActiveOnesAndZombiesBelowToo(t *testing.T) {
 }
 
 // cancelledWith makes a cancelled scope with zombies that fail after 1 ms, 2 ms...
-func (e *env) cancelledWith(co *scheduler.Coroutine, failures ...error) *scope.Scope {
+func cancelledWith(e *cotest.Env, co *scheduler.Coroutine, failures ...error) *scope.Scope {
 	s := scope.New(co)
 	for i, err := range failures {
 		in := s
 		if i%2 == 1 {
 			in = scope.New(s) // failures of what is below come, too
 		}
-		e.spawn(in, func(co *scheduler.Coroutine) error {
+		e.Spawn(in, func(co *scheduler.Coroutine) error {
 			_ = co.Delay(time.Duration(i+1) * ms)
 			return err
 		})
 	}
-	require.NoError(e.t, co.Yield())
-	require.NoError(e.t, s.Cancel(errStop))
+	require.NoError(e.T, co.Yield())
+	require.NoError(e.T, s.Cancel(errStop))
 	return s
 }
 
 func TestScope_SCOPE15_WithoutAHandlerTheFirstFailureEndsTheWait(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			s, g := scope.New(co), e.gate()
-			e.spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return errBoom })
-			e.spawn(s, waiter(g))
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			s, g := scope.New(co), e.Gate()
+			e.Spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return errBoom })
+			e.Spawn(s, cotest.Waiter(g))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Cancel(errStop))
-			require.NoError(t, s.OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.say("OnError"); return nil }))
+			require.NoError(t, s.OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.Say("OnError"); return nil }))
 			err := s.AwaitAfterCancellation(co, nil)
 			assert.ErrorIs(t, err, errBoom)
 			assert.False(t, event.IsCancellation(err))
 			counts(t, s, 0, 1, 1) // the other one runs on
-			assert.Empty(t, e.said(), "it went to the waiter only")
-			g.open(nil, nil)
+			assert.Empty(t, e.Said(), "it went to the waiter only")
+			g.Open(nil, nil)
 			return s.AwaitAfterCancellation(co, nil)
 		})
 	})
 }
 
 func TestScope_SCOPE15_TheHandlerGetsEachFailure(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			third := errors.New("third")
-			s := e.cancelledWith(co, errBoom, errOther, nil, third)
-			require.NoError(t, s.OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.say("OnError"); return nil }))
-			require.NoError(t, s.OnChildError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.say("OnChildError"); return nil }))
+			s := cancelledWith(e, co, errBoom, errOther, nil, third)
+			require.NoError(t, s.OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.Say("OnError"); return nil }))
+			require.NoError(t, s.OnChildError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.Say("OnChildError"); return nil }))
 			err := s.AwaitAfterCancellation(co, func(err error, got *scope.Scope) error {
 				assert.True(t, got.Same(s))
 				assert.Same(t, co, co.Scheduler().Current(), "in the coroutine that waits")
-				e.say(err.Error())
+				e.Say(err.Error())
 				return co.Delay(3 * ms) // it may suspend: the others fail meanwhile
 			})
-			assert.Equal(t, []string{"boom", "other", "third"}, e.said())
+			assert.Equal(t, []string{"boom", "other", "third"}, e.Said())
 			assert.True(t, s.IsClosed())
 			counts(t, s, 0, 0, 0)
 			return err
@@ -437,10 +438,10 @@ func TestScope_SCOPE15_TheHandlerGetsEachFailure(t *testing.T) {
 }
 
 func TestScope_SCOPE15_TheHandlersErrorIsReturned(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			late := errors.New("late")
-			s := e.cancelledWith(co, errBoom, late, nil, nil)
+			s := cancelledWith(e, co, errBoom, late, nil, nil)
 			calls := 0
 			err := s.AwaitAfterCancellation(co, func(error, *scope.Scope) error {
 				calls++
@@ -457,51 +458,51 @@ func TestScope_SCOPE15_TheHandlersErrorIsReturned(t *testing.T) {
 }
 
 func TestScope_SCOPE15_TwoWaitersAreBothTold(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			s := e.cancelledWith(co, errBoom)
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			s := cancelledWith(e, co, errBoom)
 			var all []*scheduler.Coroutine
 			for range 2 {
-				all = append(all, e.spawn(co, func(co *scheduler.Coroutine) error {
-					return s.AwaitAfterCancellation(co, func(err error, _ *scope.Scope) error { e.say(err.Error()); return nil })
+				all = append(all, e.Spawn(co, func(co *scheduler.Coroutine) error {
+					return s.AwaitAfterCancellation(co, func(err error, _ *scope.Scope) error { e.Say(err.Error()); return nil })
 				}))
 			}
 			for _, c := range all {
 				_, err := co.Await(c)
 				assert.NoError(t, err)
 			}
-			assert.Equal(t, []string{"boom", "boom"}, e.said())
+			assert.Equal(t, []string{"boom", "boom"}, e.Said())
 			return nil
 		})
 	})
 }
 
 func TestScope_SCOPE15_GEN08_WhatTheWaiterLeavesIsNotLost(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			// Cancelled in the step in which the failure came.
 			s := scope.New(co)
-			g := e.gate()
-			e.spawn(s, func(co *scheduler.Coroutine) error { _, _ = co.Await(g); return errBoom })
-			e.spawn(s, sleeper(5*ms))
+			g := e.Gate()
+			e.Spawn(s, func(co *scheduler.Coroutine) error { _, _ = co.Await(g); return errBoom })
+			e.Spawn(s, cotest.Sleeper(5*ms))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Cancel(errStop))
-			w := e.spawn(co, func(co *scheduler.Coroutine) error { return s.AwaitAfterCancellation(co, nil) })
+			w := e.Spawn(co, func(co *scheduler.Coroutine) error { return s.AwaitAfterCancellation(co, nil) })
 			require.NoError(t, co.Yield())
-			e.spawn(co, func(co *scheduler.Coroutine) error {
-				g.open(nil, nil)
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
+				g.Open(nil, nil)
 				_ = co.Yield()
 				return w.Cancel(errOther)
 			})
 			_, err := co.Await(w)
-			isCancelled(t, err, errOther)
+			cotest.IsCancelled(t, err, errOther)
 			assert.ErrorIs(t, err, errBoom)
 			return s.AwaitAfterCancellation(co, nil)
 		})
 
 		// A handler that panics: what it was about goes to the run with the panic.
-		err := e.run(func(co *scheduler.Coroutine) error {
-			s := e.cancelledWith(co, errBoom)
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			s := cancelledWith(e, co, errBoom)
 			return s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { panic(errOther) })
 		})
 		require.ErrorIs(t, err, errBoom)
@@ -512,55 +513,55 @@ func TestScope_SCOPE15_GEN08_WhatTheWaiterLeavesIsNotLost(t *testing.T) {
 }
 
 func TestScope_SCOPE15_ItWaitsNoMoreAfterwards(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			// A failure that comes when the waiter has left goes to the handlers again.
-			s, g := scope.New(co), e.gate()
-			e.spawn(s, func(co *scheduler.Coroutine) error { _, _ = co.Await(g); return errBoom })
+			s, g := scope.New(co), e.Gate()
+			e.Spawn(s, func(co *scheduler.Coroutine) error { _, _ = co.Await(g); return errBoom })
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Cancel(nil))
-			require.NoError(t, s.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error { e.say(err.Error()); return nil }))
-			isTimeout(t, s.AwaitAfterCancellation(co, nil, scheduler.Timeout(ms)))
+			require.NoError(t, s.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error { e.Say(err.Error()); return nil }))
+			cotest.IsTimeout(t, s.AwaitAfterCancellation(co, nil, scheduler.Timeout(ms)))
 			require.NoError(t, s.AwaitCompletion(co))
-			g.open(nil, nil)
+			g.Open(nil, nil)
 			require.NoError(t, co.Yield())
 			assert.True(t, s.IsClosed())
-			assert.Equal(t, []string{"boom"}, e.said())
+			assert.Equal(t, []string{"boom"}, e.Said())
 			return nil
 		})
 	})
 }
 
 func TestScope_SCOPE27_TheLastDescendantFinishesThemAll(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			parent := scope.New(co)
 			s := scope.New(parent)
 			deep := scope.New(s)
 			beside := scope.New(parent)
-			g := e.gate()
-			e.spawn(deep, waiter(g))
+			g := e.Gate()
+			e.Spawn(deep, cotest.Waiter(g))
 			for name, x := range map[string]*scope.Scope{"parent": parent, "s": s, "deep": deep} {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					err := x.AwaitCompletion(co)
-					e.say(name)
+					e.Say(name)
 					return err
 				})
 			}
-			quick := e.spawn(parent, sleeper(ms)) // its end is no news: there is more below
+			quick := e.Spawn(parent, cotest.Sleeper(ms)) // its end is no news: there is more below
 			_, err := co.Await(quick)
 			require.NoError(t, err)
-			yields(co, 2)
+			cotest.Yields(co, 2)
 			for _, x := range []*scope.Scope{parent, s, deep, scope.Main(co)} {
 				assert.False(t, x.IsFinished())
 			}
 			assert.True(t, beside.IsFinished())
 			counts(t, parent, 0, 0, 0)
-			assert.Empty(t, e.said())
+			assert.Empty(t, e.Said())
 			assert.Contains(t, parent.Info(), "below: 1 active")
-			g.open(nil, nil)
-			yields(co, 2)
-			assert.ElementsMatch(t, []string{"parent", "s", "deep"}, e.said())
+			g.Open(nil, nil)
+			cotest.Yields(co, 2)
+			assert.ElementsMatch(t, []string{"parent", "s", "deep"}, e.Said())
 			for _, x := range []*scope.Scope{parent, s, deep} {
 				assert.True(t, x.IsFinished())
 				assert.False(t, x.IsClosed())
@@ -572,12 +573,12 @@ func TestScope_SCOPE27_TheLastDescendantFinishesThemAll(t *testing.T) {
 
 // Random trees: IsFinished is what a walk over all of it says, at every step.
 func TestScope_SCOPE27_FinishedIsWhatTheTreeSays(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			const n = 12
 			var scopes []*scope.Scope
 			parent := make([]int, n)
-			gates := make([][]*gate, n)
+			gates := make([][]*cotest.Gate, n)
 			for i := range n {
 				if i == 0 {
 					scopes = append(scopes, scope.New(co))
@@ -604,14 +605,14 @@ func TestScope_SCOPE27_FinishedIsWhatTheTreeSays(t *testing.T) {
 			for range 300 {
 				i := random(n)
 				if k := len(gates[i]); k > 0 && random(5) > 1 {
-					gates[i][k-1].open(nil, nil)
+					gates[i][k-1].Open(nil, nil)
 					gates[i] = gates[i][:k-1]
 				} else {
-					g := e.gate()
+					g := e.Gate()
 					gates[i] = append(gates[i], g)
-					e.spawn(scopes[i], waiter(g))
+					e.Spawn(scopes[i], cotest.Waiter(g))
 				}
-				yields(co, 2)
+				cotest.Yields(co, 2)
 				check()
 			}
 			return scopes[0].Dispose()
@@ -620,26 +621,26 @@ func TestScope_SCOPE27_FinishedIsWhatTheTreeSays(t *testing.T) {
 }
 
 func TestScope_SCOPE15_TheLimitIsForAllOfTheWait(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			s := e.cancelledWith(co, errBoom, errOther, nil, nil, nil, nil)
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			s := cancelledWith(e, co, errBoom, errOther, nil, nil, nil, nil)
 			start := co.Scheduler().Reactor().Now()
-			err := s.AwaitAfterCancellation(co, func(err error, _ *scope.Scope) error { e.say(err.Error()); return nil }, scheduler.Timeout(4*ms))
-			isTimeout(t, err)
+			err := s.AwaitAfterCancellation(co, func(err error, _ *scope.Scope) error { e.Say(err.Error()); return nil }, scheduler.Timeout(4*ms))
+			cotest.IsTimeout(t, err)
 			var over *event.TimeoutError
 			if assert.ErrorAs(t, err, &over) {
 				assert.Equal(t, 4*ms, over.Limit)
 			}
 			assert.Equal(t, 4*ms, co.Scheduler().Reactor().Now().Sub(start))
-			assert.Equal(t, []string{"boom", "other"}, e.said())
+			assert.Equal(t, []string{"boom", "other"}, e.Said())
 
 			// It is over while the handler runs: what is left to wait for has no time.
-			s = e.cancelledWith(co, errBoom, nil, nil, nil, nil, nil)
+			s = cancelledWith(e, co, errBoom, nil, nil, nil, nil, nil)
 			start = co.Scheduler().Reactor().Now()
-			isTimeout(t, s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { return co.Delay(2 * ms) }, scheduler.Timeout(2*ms)))
+			cotest.IsTimeout(t, s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { return co.Delay(2 * ms) }, scheduler.Timeout(2*ms)))
 			assert.Less(t, co.Scheduler().Reactor().Now().Sub(start), 5*ms)
 			// So is the scope: nothing is left to wait for.
-			s = e.cancelledWith(co, errBoom)
+			s = cancelledWith(e, co, errBoom)
 			return s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { return co.Delay(4 * ms) }, scheduler.Timeout(2*ms))
 		})
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -50,8 +51,8 @@ func TestScope_SCOPE04_SCOPE24_SCOPE25_TheTableOfCalls(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					s := scope.New(co)
 					below := scope.New(s)
 					beside := scope.New(co).AsNotSafely()
@@ -71,10 +72,10 @@ func TestScope_SCOPE04_SCOPE24_SCOPE25_TheTableOfCalls(t *testing.T) {
 							return nil
 						}
 					}
-					started, deep := e.spawn(s, body("started")), e.spawn(below, body("below"))
-					other := e.spawn(beside, body("beside"))
+					started, deep := e.Spawn(s, body("started")), e.Spawn(below, body("below"))
+					other := e.Spawn(beside, body("beside"))
 					require.NoError(t, co.Yield())
-					queued := e.spawn(s, body("queued"))
+					queued := e.Spawn(s, body("queued"))
 					require.NoError(t, row.end(s))
 
 					assert.Equal(t, row.closed, s.IsClosed())
@@ -82,8 +83,8 @@ func TestScope_SCOPE04_SCOPE24_SCOPE25_TheTableOfCalls(t *testing.T) {
 					assert.False(t, beside.IsClosed())
 					assert.False(t, beside.IsCancelled())
 					assert.False(t, scope.Main(co).IsCancelled(), "never up")
-					_, err := s.Spawn(fails(nil))
-					isUsage(t, err)
+					_, err := s.Spawn(cotest.Fails(nil))
+					cotest.IsUsage(t, err)
 
 					all := []struct {
 						name string
@@ -98,7 +99,7 @@ func TestScope_SCOPE04_SCOPE24_SCOPE25_TheTableOfCalls(t *testing.T) {
 						result, err := co.Await(is.co)
 						assert.Equal(t, is.want != unstarted, begun[is.name], is.name)
 						if is.want == unstarted || is.want == cancelled {
-							isCancelled(t, err, row.reason)
+							cotest.IsCancelled(t, err, row.reason)
 							assert.True(t, is.co.Cancelled(), is.name)
 							continue
 						}
@@ -120,15 +121,15 @@ func TestScope_SCOPE04_SCOPE24_SCOPE25_TheTableOfCalls(t *testing.T) {
 }
 
 func TestScope_SCOPE03_CancelOfAnUnsafeOne(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co).AsNotSafely()
 			var all []*scheduler.Coroutine
-			g := e.gate()
+			g := e.Gate()
 			for range 3 {
-				all = append(all, e.spawn(s, func(co *scheduler.Coroutine) error {
+				all = append(all, e.Spawn(s, func(co *scheduler.Coroutine) error {
 					_, err := co.Await(g)
-					isCancelled(t, err, errStop)
+					cotest.IsCancelled(t, err, errStop)
 					assert.Equal(t, err, co.Delay(hour), "each later wait, too")
 					assert.NoError(t, co.Protect(func(context.Context) error { return co.Delay(2 * ms) }))
 					return err
@@ -148,7 +149,7 @@ func TestScope_SCOPE03_CancelOfAnUnsafeOne(t *testing.T) {
 			counts(t, s, 0, 0, 0)
 			for _, c := range all {
 				assert.True(t, c.Completed())
-				isCancelled(t, c.Error(), errStop)
+				cotest.IsCancelled(t, c.Error(), errStop)
 			}
 			return nil
 		})
@@ -156,25 +157,25 @@ func TestScope_SCOPE03_CancelOfAnUnsafeOne(t *testing.T) {
 }
 
 func TestScope_SCOPE04_CancelOfASafeOne(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			started := e.spawn(s, func(co *scheduler.Coroutine) error {
+			started := e.Spawn(s, func(co *scheduler.Coroutine) error {
 				assert.NoError(t, co.Delay(ms))
 				assert.NoError(t, co.Err())
 				assert.True(t, co.Zombie())
-				e.say("to its end")
+				e.Say("to its end")
 				co.SetResult(1)
 				return nil
 			})
 			require.NoError(t, co.Yield())
-			queued := e.spawn(s, e.sayer("never"))
+			queued := e.Spawn(s, e.Sayer("never"))
 			require.NoError(t, s.Cancel(errStop))
 			assert.True(t, s.IsCancelled())
 			assert.False(t, s.IsClosed(), "a zombie is left")
 			counts(t, s, 1, 1, 2)
 			_, err := co.Await(queued)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			assert.False(t, queued.Started())
 			assert.True(t, s.IsFinished())
 			assert.False(t, s.IsClosed())
@@ -183,12 +184,12 @@ func TestScope_SCOPE04_CancelOfASafeOne(t *testing.T) {
 			assert.True(t, s.IsClosed())
 			return err
 		})
-		assert.Equal(t, []string{"to its end"}, e.said())
+		assert.Equal(t, []string{"to its end"}, e.Said())
 	})
 }
 
 func TestScope_SCOPE04_DisposeCancelsZombiesToo(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for name, before := range map[string]func(*scope.Scope) error{
 			"cancel":                func(s *scope.Scope) error { return s.Cancel(errStop) },
 			"dispose safely":        (*scope.Scope).DisposeSafely,
@@ -196,10 +197,10 @@ func TestScope_SCOPE04_DisposeCancelsZombiesToo(t *testing.T) {
 			"dispose after timeout": func(s *scope.Scope) error { return s.DisposeAfterTimeout(hour) },
 		} {
 			for _, through := range []string{"itself", "its parent", "a limit of 0", "a limit"} {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					around := scope.New(co)
 					s := scope.New(around)
-					c := e.spawn(s, sleeper(hour))
+					c := e.Spawn(s, cotest.Sleeper(hour))
 					require.NoError(t, co.Yield())
 					require.NoError(t, before(s))
 					was := c.Zombie()
@@ -217,18 +218,18 @@ func TestScope_SCOPE04_DisposeCancelsZombiesToo(t *testing.T) {
 					case "a limit":
 						require.NoError(t, s.DisposeAfterTimeout(ms))
 						assert.False(t, c.CancellationRequested())
-						assert.Positive(t, e.w.Live())
+						assert.Positive(t, e.W.Live())
 					}
 					assert.Equal(t, was, c.Zombie(), "it stays what it was")
 					_, err := co.Await(c)
-					isCancelled(t, err, reason)
+					cotest.IsCancelled(t, err, reason)
 					assert.Equal(t, was, c.Zombie())
 					assert.True(t, s.IsClosed())
 					assert.True(t, s.IsCancelled())
-					assert.Zero(t, e.w.Live())
+					assert.Zero(t, e.W.Live())
 					if name == "cancel" {
-						_, err := s.Spawn(fails(nil))
-						isUsage(t, err, "stop") // the first reason
+						_, err := s.Spawn(cotest.Fails(nil))
+						cotest.IsUsage(t, err, "stop") // the first reason
 					}
 					return nil
 				})
@@ -238,31 +239,31 @@ func TestScope_SCOPE04_DisposeCancelsZombiesToo(t *testing.T) {
 }
 
 func TestScope_SCOPE04_TheReasonMayBeNil(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co).AsNotSafely()
-			c := e.spawn(s, sleeper(hour))
+			c := e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Cancel(nil))
 			_, err := co.Await(c)
-			isCancelled(t, err, nil)
+			cotest.IsCancelled(t, err, nil)
 			return nil
 		})
 	})
 }
 
 func TestScope_SCOPE05_CancelGoesDownDepthFirst(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for _, dispose := range []bool{false, true} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				parent := scope.New(co).AsNotSafely()
 				s, sibling := scope.Inherit(parent), scope.Inherit(parent)
 				a, b := scope.Inherit(s), scope.Inherit(s)
 				deep := scope.Inherit(a)
 				spawn := func(in *scope.Scope, name string) {
-					e.spawn(in, func(co *scheduler.Coroutine) error {
+					e.Spawn(in, func(co *scheduler.Coroutine) error {
 						err := co.Delay(5 * ms)
-						e.say(name)
+						e.Say(name)
 						if name == "parent" || name == "sibling" {
 							return err
 						}
@@ -274,7 +275,7 @@ func TestScope_SCOPE05_CancelGoesDownDepthFirst(t *testing.T) {
 				spawn(s, "s")
 				spawn(sibling, "sibling")
 				spawn(b, "b")
-				quick := e.spawn(a, fails(nil)) // its end changes nothing about the order of the others
+				quick := e.Spawn(a, cotest.Fails(nil)) // its end changes nothing about the order of the others
 				spawn(a, "a1")
 				spawn(a, "a2")
 				spawn(a, "a3")
@@ -295,9 +296,9 @@ func TestScope_SCOPE05_CancelGoesDownDepthFirst(t *testing.T) {
 					assert.False(t, x.IsClosed())
 				}
 				require.NoError(t, co.Yield())
-				assert.Equal(t, []string{"deep", "a1", "a2", "a3", "b", "s"}, e.said())
+				assert.Equal(t, []string{"deep", "a1", "a2", "a3", "b", "s"}, e.Said())
 				require.NoError(t, parent.AwaitCompletion(co))
-				assert.ElementsMatch(t, []string{"parent", "sibling"}, e.said())
+				assert.ElementsMatch(t, []string{"parent", "sibling"}, e.Said())
 				return nil
 			})
 		}
@@ -305,48 +306,48 @@ func TestScope_SCOPE05_CancelGoesDownDepthFirst(t *testing.T) {
 }
 
 func TestScope_SCOPE06_TheFirstReasonStays(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co).AsNotSafely()
-			c := e.spawn(s, sleeper(hour))
+			c := e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Cancel(errStop))
 			require.NoError(t, s.Cancel(errOther))
 			require.NoError(t, s.Dispose())
-			_, err := s.Spawn(fails(nil))
-			isUsage(t, err, "stop")
+			_, err := s.Spawn(cotest.Fails(nil))
+			cotest.IsUsage(t, err, "stop")
 			_, err = co.Await(c)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			assert.NotErrorIs(t, err, errOther)
 			require.NoError(t, s.Cancel(errOther), "closed")
-			isCancelled(t, c.Error(), errStop)
+			cotest.IsCancelled(t, c.Error(), errStop)
 
 			// One below that was cancelled before keeps its own.
 			s = scope.New(co).AsNotSafely()
 			below := scope.Inherit(s)
-			c = e.spawn(below, sleeper(hour))
-			own := e.spawn(s, sleeper(hour))
+			c = e.Spawn(below, cotest.Sleeper(hour))
+			own := e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
 			require.NoError(t, below.Cancel(errOther))
 			require.NoError(t, s.Cancel(errStop))
 			_, err = co.Await(c)
-			isCancelled(t, err, errOther)
+			cotest.IsCancelled(t, err, errOther)
 			_, err = co.Await(own)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			return nil
 		})
 	})
 }
 
 func TestScope_SCOPE06_CancelOfAClosedOneDoesNothing(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for _, safe := range []bool{false, true} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co)
 				if !safe {
 					s.AsNotSafely()
 				}
-				c := e.spawn(s, sleeper(2*ms))
+				c := e.Spawn(s, cotest.Sleeper(2*ms))
 				require.NoError(t, co.Yield())
 				require.NoError(t, s.DisposeSafely())
 				queued := c.Zombie()
@@ -364,18 +365,18 @@ func TestScope_SCOPE06_CancelOfAClosedOneDoesNothing(t *testing.T) {
 }
 
 func TestScope_SCOPE24_DisposeAfterTimeout(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			isInvalid(t, s.DisposeAfterTimeout(-1), "scope: Scope.DisposeAfterTimeout", "timeout")
+			cotest.IsInvalid(t, s.DisposeAfterTimeout(-1), "scope: Scope.DisposeAfterTimeout", "timeout")
 			assert.False(t, s.IsClosed(), "an error has no effect")
 			start := co.Scheduler().Reactor().Now()
 			since := func() time.Duration { return co.Scheduler().Reactor().Now().Sub(start) }
-			short, long := e.spawn(s, sleeper(10*ms)), e.spawn(scope.New(s), sleeper(hour))
+			short, long := e.Spawn(s, cotest.Sleeper(10*ms)), e.Spawn(scope.New(s), cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
-			live := e.w.Live()
+			live := e.W.Live()
 			require.NoError(t, s.DisposeAfterTimeout(30*ms))
-			assert.Equal(t, live+1, e.w.Live(), "a visible event")
+			assert.Equal(t, live+1, e.W.Live(), "a visible event")
 			assert.True(t, s.IsClosed())
 			assert.False(t, s.IsCancelled())
 			assert.False(t, short.Zombie())
@@ -384,76 +385,76 @@ func TestScope_SCOPE24_DisposeAfterTimeout(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, 10*ms, since())
 			_, err = co.Await(long)
-			isCancelled(t, err, scope.ErrTimeLimit)
+			cotest.IsCancelled(t, err, scope.ErrTimeLimit)
 			assert.ErrorIs(t, err, event.ErrTimeout)
 			assert.Equal(t, 30*ms, since())
 			assert.True(t, s.IsCancelled())
-			assert.Zero(t, e.w.Live())
+			assert.Zero(t, e.W.Live())
 
 			// The end of the last one stops the timer.
 			s = scope.New(co)
-			e.spawn(s, sleeper(5*ms))
+			e.Spawn(s, cotest.Sleeper(5*ms))
 			require.NoError(t, s.DisposeAfterTimeout(hour))
 			require.NoError(t, s.AwaitCompletion(co))
 			assert.Equal(t, 35*ms, since())
-			assert.Zero(t, e.w.Live())
+			assert.Zero(t, e.W.Live())
 			assert.False(t, s.IsCancelled())
 
 			// The later call counts, be it earlier or later.
 			for _, limits := range [][2]time.Duration{{hour, 10 * ms}, {5 * ms, 10 * ms}} {
 				s = scope.New(co)
-				c := e.spawn(s, sleeper(hour))
+				c := e.Spawn(s, cotest.Sleeper(hour))
 				start = co.Scheduler().Reactor().Now()
 				require.NoError(t, s.DisposeAfterTimeout(limits[0]))
 				require.NoError(t, s.DisposeAfterTimeout(limits[1]))
 				_, err = co.Await(c)
-				isCancelled(t, err, scope.ErrTimeLimit)
+				cotest.IsCancelled(t, err, scope.ErrTimeLimit)
 				assert.Equal(t, 10*ms, since())
 			}
 
 			// 0: at once.
 			s = scope.New(co)
-			c := e.spawn(s, sleeper(hour))
+			c := e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.DisposeAfterTimeout(0))
 			assert.True(t, c.CancellationRequested())
 			assert.True(t, s.IsCancelled())
 			_, err = co.Await(c)
-			isCancelled(t, err, scope.ErrTimeLimit)
+			cotest.IsCancelled(t, err, scope.ErrTimeLimit)
 
 			// Disposed before it is over: the limit has nothing more to say.
 			s = scope.New(co)
-			c = e.spawn(s, sleeper(hour))
+			c = e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.DisposeAfterTimeout(hour))
 			require.NoError(t, s.Dispose())
 			_, err = co.Await(c)
-			isCancelled(t, err, scope.ErrDisposed)
-			assert.Zero(t, e.w.Live())
+			cotest.IsCancelled(t, err, scope.ErrDisposed)
+			assert.Zero(t, e.W.Live())
 			return nil
 		})
 	})
 }
 
 func TestScope_SCOPE24_TheLimitIsNoReasonForTheRunToGoOn(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		start := e.w.Now()
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		start := e.W.Now()
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			e.spawn(s, sleeper(hour))
+			e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.DisposeSafely())
 			return s.DisposeAfterTimeout(hour / 2)
 		})
-		assert.Zero(t, e.w.Now().Sub(start), "zombies only: the run ends")
-		assert.Zero(t, e.w.Live())
+		assert.Zero(t, e.W.Now().Sub(start), "zombies only: the run ends")
+		assert.Zero(t, e.W.Live())
 	})
 }
 
 func TestScope_SCOPE25_DisposeSafelyNeverCancels(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for _, safe := range []bool{false, true} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co)
 				if !safe {
 					s.AsNotSafely()
@@ -461,10 +462,10 @@ func TestScope_SCOPE25_DisposeSafelyNeverCancels(t *testing.T) {
 				deep := scope.Inherit(scope.Inherit(s))
 				var all []*scheduler.Coroutine
 				for _, in := range []*scope.Scope{s, deep} {
-					all = append(all, e.spawn(in, sleeper(ms)))
+					all = append(all, e.Spawn(in, cotest.Sleeper(ms)))
 				}
 				require.NoError(t, co.Yield())
-				all = append(all, e.spawn(s, sleeper(ms)))
+				all = append(all, e.Spawn(s, cotest.Sleeper(ms)))
 				require.NoError(t, s.DisposeSafely())
 				counts(t, s, 0, 2, 2)
 				counts(t, deep, 0, 1, 1)
@@ -482,27 +483,27 @@ func TestScope_SCOPE25_DisposeSafelyNeverCancels(t *testing.T) {
 }
 
 func TestScope_SCOPE26_CloseIsForDefer(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			var zombie, cancelled *scheduler.Coroutine
 			func() {
 				s, hard := scope.New(co), scope.New(co).AsNotSafely()
 				defer s.Close()
 				defer hard.Close()
-				zombie, cancelled = e.spawn(s, sleeper(ms)), e.spawn(hard, sleeper(ms))
+				zombie, cancelled = e.Spawn(s, cotest.Sleeper(ms)), e.Spawn(hard, cotest.Sleeper(ms))
 				require.NoError(t, co.Yield())
 			}()
 			assert.True(t, zombie.Zombie())
 			assert.False(t, cancelled.Zombie())
 			_, err := co.Await(cancelled)
-			isCancelled(t, err, scope.ErrScopeClosed)
+			cotest.IsCancelled(t, err, scope.ErrScopeClosed)
 			assert.Contains(t, err.Error(), "destroyed")
 			_, err = co.Await(zombie)
 			assert.NoError(t, err)
 
 			// After another call that ended it, it does nothing.
 			s := scope.New(co).AsNotSafely()
-			c := e.spawn(s, sleeper(ms))
+			c := e.Spawn(s, cotest.Sleeper(ms))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.DisposeAfterTimeout(hour))
 			require.NoError(t, s.Close())
@@ -515,36 +516,36 @@ func TestScope_SCOPE26_CloseIsForDefer(t *testing.T) {
 }
 
 func TestScope_SCOPE31_ACoroutineCancelsTheScopeItRunsIn(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co).AsNotSafely()
-			sibling := e.spawn(s, sleeper(hour))
-			self := e.spawn(s, func(co *scheduler.Coroutine) error {
+			sibling := e.Spawn(s, cotest.Sleeper(hour))
+			self := e.Spawn(s, func(co *scheduler.Coroutine) error {
 				require.NoError(t, scope.Of(co).Cancel(errStop))
-				e.say("goes on")
-				isCancelled(t, co.Err(), errStop)
-				isCancelled(t, co.Delay(ms), errStop)
+				e.Say("goes on")
+				cotest.IsCancelled(t, co.Err(), errStop)
+				cotest.IsCancelled(t, co.Delay(ms), errStop)
 				return nil
 			})
-			quiet := e.spawn(s, func(co *scheduler.Coroutine) error { return nil }) // not begun: it never runs
+			quiet := e.Spawn(s, func(co *scheduler.Coroutine) error { return nil }) // not begun: it never runs
 			_, err := co.Await(self)
 			assert.NoError(t, err, "CANC-05: it was told")
 			_, err = co.Await(sibling)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			_, err = co.Await(quiet)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			assert.False(t, quiet.Started())
 
 			// CANC-07: the body that was not told.
 			s = scope.New(co).AsNotSafely()
-			self = e.spawn(s, func(co *scheduler.Coroutine) error { return scope.Of(co).Dispose() })
+			self = e.Spawn(s, func(co *scheduler.Coroutine) error { return scope.Of(co).Dispose() })
 			_, err = co.Await(self)
-			isCancelled(t, err, scope.ErrDisposed)
+			cotest.IsCancelled(t, err, scope.ErrDisposed)
 
 			// In a safe scope it becomes a zombie, and so does its sibling.
 			s = scope.New(co)
-			sibling = e.spawn(s, sleeper(ms))
-			self = e.spawn(s, func(co *scheduler.Coroutine) error {
+			sibling = e.Spawn(s, cotest.Sleeper(ms))
+			self = e.Spawn(s, func(co *scheduler.Coroutine) error {
 				require.NoError(t, scope.Of(co).Cancel(errStop))
 				assert.True(t, co.Zombie())
 				counts(t, s, 0, 2, 2)
@@ -555,34 +556,34 @@ func TestScope_SCOPE31_ACoroutineCancelsTheScopeItRunsIn(t *testing.T) {
 			_, err = co.Await(sibling)
 			return err
 		})
-		assert.Equal(t, []string{"goes on"}, e.said())
+		assert.Equal(t, []string{"goes on"}, e.Said())
 	})
 }
 
 func TestScope_SCOPE31_TheMainOneCancelsTheMainScope(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			require.NoError(t, scope.Main(co).Cancel(errStop))
 			assert.True(t, co.Zombie())
-			e.counts(0, 1, 1)
-			e.say("goes on")
-			isCancelled(t, co.Delay(hour), scheduler.ErrRunOver) // SCOPE-29
+			e.Counts(0, 1, 1)
+			e.Say("goes on")
+			cotest.IsCancelled(t, co.Delay(hour), scheduler.ErrRunOver) // SCOPE-29
 			return nil
 		})
-		assert.Equal(t, []string{"goes on"}, e.said())
+		assert.Equal(t, []string{"goes on"}, e.Said())
 	})
 }
 
 func TestScope_SCOPE32_ThreeUnrelatedScopesInOneTick(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			var scopes []*scope.Scope
 			var victims []*scheduler.Coroutine
 			for i := range 3 {
 				s := scope.New(co).AsNotSafely()
 				scopes = append(scopes, s)
-				victims = append(victims, e.spawn(s, sleeper(hour)))
-				e.spawn(co, func(co *scheduler.Coroutine) error { return s.Cancel(fmt.Errorf("reason %d", i)) })
+				victims = append(victims, e.Spawn(s, cotest.Sleeper(hour)))
+				e.Spawn(co, func(co *scheduler.Coroutine) error { return s.Cancel(fmt.Errorf("reason %d", i)) })
 			}
 			require.NoError(t, co.Yield())
 			for i, c := range victims {
@@ -599,17 +600,17 @@ func TestScope_SCOPE32_ThreeUnrelatedScopesInOneTick(t *testing.T) {
 }
 
 func TestScope_CANC20_UnstartedOnesNeverRunWhateverTheScopeIs(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for _, safe := range []bool{false, true} {
 			for _, dispose := range []bool{false, true} {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					s := scope.New(co)
 					if !safe {
 						s.AsNotSafely()
 					}
 					deep := scope.Inherit(scope.Inherit(s))
-					a, b := e.spawn(s, e.sayer("never")), e.spawn(deep, e.sayer("never"))
-					require.NoError(t, a.OnFinally(func(_, c *scheduler.Coroutine) error { e.say("finally"); return nil }))
+					a, b := e.Spawn(s, e.Sayer("never")), e.Spawn(deep, e.Sayer("never"))
+					require.NoError(t, a.OnFinally(func(_, c *scheduler.Coroutine) error { e.Say("finally"); return nil }))
 					if dispose {
 						require.NoError(t, s.Dispose())
 					} else {
@@ -626,14 +627,14 @@ func TestScope_CANC20_UnstartedOnesNeverRunWhateverTheScopeIs(t *testing.T) {
 					}
 					return nil
 				})
-				assert.Equal(t, []string{"finally"}, e.said())
+				assert.Equal(t, []string{"finally"}, e.Said())
 			}
 		}
 	})
 }
 
 func TestScope_CHAN33_WhatItOwnsIsClosed(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		ends := map[string]func(s *scope.Scope) error{
 			"cancel":         func(s *scope.Scope) error { return s.Cancel(errStop) },
 			"dispose":        (*scope.Scope).Dispose,
@@ -641,11 +642,11 @@ func TestScope_CHAN33_WhatItOwnsIsClosed(t *testing.T) {
 			"limit":          func(s *scope.Scope) error { return s.DisposeAfterTimeout(hour) },
 		}
 		for name, end := range ends {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co)
 				c, err := channel.New[int](s, 0)
 				require.NoError(t, err)
-				zombie := e.spawn(s, func(co *scheduler.Coroutine) error {
+				zombie := e.Spawn(s, func(co *scheduler.Coroutine) error {
 					_ = co.Delay(ms)
 					assert.Equal(t, name == "cancel" || name == "dispose", c.Closed(), name)
 					return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -14,14 +15,14 @@ import (
 type key string
 
 func TestScope_CTX01_SetAndReplaceInPlace(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			v := s.Values()
 			assert.Same(t, v, s.Values())
 			assert.Same(t, v, scope.Of(s).Values(), "of the scope, not of the handle")
 			require.NoError(t, v.Set(key("a"), 1))
-			isUsage(t, v.Set(key("a"), 2), "Replace")
+			cotest.IsUsage(t, v.Set(key("a"), 2), "Replace")
 			assert.Equal(t, 1, v.Find(key("a")))
 			assert.Same(t, v, v.Replace(key("a"), 3))
 			assert.Equal(t, 3, v.Find(key("a")))
@@ -34,8 +35,8 @@ func TestScope_CTX01_SetAndReplaceInPlace(t *testing.T) {
 }
 
 func TestScope_CTX02_CTX03_FoundUpTheChain(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			main := scope.Main(co)
 			require.NoError(t, main.Values().Set(key("main"), "m"))
 			top := scope.New(co)
@@ -54,19 +55,19 @@ func TestScope_CTX02_CTX03_FoundUpTheChain(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "t", got)
 			_, err = v.Get(key("none"))
-			isUsage(t, err, "none")
+			cotest.IsUsage(t, err, "none")
 			assert.True(t, v.Has(key("main")))
 			assert.False(t, v.Has(key("none")))
 			assert.Nil(t, v.FindLocal(key("top")))
 			assert.Equal(t, "deep", v.FindLocal(key("both")))
 			_, err = v.GetLocal(key("top"))
-			isUsage(t, err, "top")
+			cotest.IsUsage(t, err, "top")
 			assert.False(t, v.HasLocal(key("top")))
 			assert.True(t, v.HasLocal(key("both")))
 			assert.Equal(t, "top", empty.Values().Find(key("both")))
 			assert.Nil(t, top.Values().FindLocal(key("main")))
 
-			c := e.spawn(deep, func(co *scheduler.Coroutine) error {
+			c := e.Spawn(deep, func(co *scheduler.Coroutine) error {
 				for _, name := range []string{"main", "top", "both"} {
 					assert.Equal(t, v.Find(key(name)), co.Value(key(name)), name)
 				}
@@ -76,7 +77,7 @@ func TestScope_CTX02_CTX03_FoundUpTheChain(t *testing.T) {
 				assert.Nil(t, co.Value(key("none")))
 
 				// One that it starts elsewhere has what is there.
-				beside := e.spawn(scope.New(main), func(co *scheduler.Coroutine) error {
+				beside := e.Spawn(scope.New(main), func(co *scheduler.Coroutine) error {
 					assert.Nil(t, co.Value(key("top")))
 					assert.Equal(t, "m", co.Value(key("main")))
 					return nil
@@ -99,10 +100,10 @@ func TestScope_CTX02_CTX03_FoundUpTheChain(t *testing.T) {
 }
 
 func TestScope_CTX05_RootsDoNotFindTheMainScopes(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		s := e.prepare()
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		s := e.Prepare()
 		require.NoError(t, s.Main().Values().Set(key("early"), 1)) // before the first spawn
-		require.NoError(t, e.start(s, context.Background(), func(co *scheduler.Coroutine) error {
+		require.NoError(t, e.Start(s, context.Background(), func(co *scheduler.Coroutine) error {
 			assert.Equal(t, 1, co.Value(key("early")))
 			assert.Equal(t, 1, scope.Inherit(scope.New(co)).Values().Find(key("early")))
 			root := scope.NewRoot(co)
@@ -112,7 +113,7 @@ func TestScope_CTX05_RootsDoNotFindTheMainScopes(t *testing.T) {
 			assert.Nil(t, below.Values().Find(key("early")))
 			assert.Equal(t, 2, below.Values().Find(key("root")))
 			assert.Nil(t, co.Value(key("root")))
-			c := e.spawn(below, func(co *scheduler.Coroutine) error {
+			c := e.Spawn(below, func(co *scheduler.Coroutine) error {
 				assert.Nil(t, co.Value(key("early")))
 				assert.Equal(t, 2, co.Value(key("root")))
 				assert.Equal(t, 1, scope.Main(co).Values().Find(key("early")), "reachable directly")
@@ -126,13 +127,13 @@ func TestScope_CTX05_RootsDoNotFindTheMainScopes(t *testing.T) {
 }
 
 func TestScope_CTX06_ZombiesReadAsEver(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			top := scope.New(co)
 			s := scope.New(top)
 			require.NoError(t, top.Values().Set(key("top"), 1))
 			require.NoError(t, s.Values().Set(key("s"), 2))
-			z := e.spawn(s, func(co *scheduler.Coroutine) error {
+			z := e.Spawn(s, func(co *scheduler.Coroutine) error {
 				require.NoError(t, co.Values().Set(key("own"), 3))
 				_ = co.Delay(ms)
 				for name, want := range map[string]int{"top": 1, "s": 2, "own": 3} {

@@ -9,13 +9,14 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 func TestScope_EVT07_EVT19_AFinishedOneReplays(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			states := map[string]func() *scope.Scope{
 				"empty":    func() *scope.Scope { return scope.New(co) },
 				"disposed": func() *scope.Scope { s := scope.New(co); require.NoError(t, s.Dispose()); return s },
@@ -26,13 +27,13 @@ func TestScope_EVT07_EVT19_AFinishedOneReplays(t *testing.T) {
 				},
 				"used": func() *scope.Scope {
 					s := scope.New(co)
-					e.spawn(s, fails(nil))
+					e.Spawn(s, cotest.Fails(nil))
 					require.NoError(t, co.Yield())
 					return s
 				},
 				"zombies only": func() *scope.Scope {
 					s := scope.New(co)
-					e.spawn(s, sleeper(ms))
+					e.Spawn(s, cotest.Sleeper(ms))
 					require.NoError(t, co.Yield())
 					require.NoError(t, s.Cancel(errStop))
 					return s
@@ -52,7 +53,7 @@ func TestScope_EVT07_EVT19_AFinishedOneReplays(t *testing.T) {
 				result, err := co.Await(s)
 				assert.Nil(t, result)
 				assert.NoError(t, err, name)
-				fired, _, err := co.AwaitFirst([]event.Event{e.gate(), s})
+				fired, _, err := co.AwaitFirst([]event.Event{e.Gate(), s})
 				assert.NoError(t, err, name)
 				assert.Equal(t, 1, fired)
 			}
@@ -62,25 +63,25 @@ func TestScope_EVT07_EVT19_AFinishedOneReplays(t *testing.T) {
 }
 
 func TestScope_EVT07_OneThatIsBusyDoesNot(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			s, g := scope.New(co), e.gate()
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			s, g := scope.New(co), e.Gate()
 			calls := 0
-			e.spawn(scope.New(s), waiter(g))
+			e.Spawn(scope.New(s), cotest.Waiter(g))
 			cb, err := s.AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) { calls++ })
 			require.NoError(t, err)
 			require.NoError(t, co.Yield())
 			assert.Zero(t, calls)
-			g.open(nil, nil)
+			g.Open(nil, nil)
 			require.NoError(t, co.Yield())
 			assert.Equal(t, 1, calls)
-			e.spawn(s, waiter(g)) // it is for the time being
+			e.Spawn(s, cotest.Waiter(g)) // it is for the time being
 			require.NoError(t, co.Yield())
 			_, err = co.Await(s, scheduler.Timeout(ms))
-			isTimeout(t, err)
+			cotest.IsTimeout(t, err)
 			require.NoError(t, s.Cancel(nil))
 			assert.Equal(t, 2, calls, "the last became a zombie: at once")
-			g.open(nil, nil)
+			g.Open(nil, nil)
 			require.NoError(t, co.Yield())
 			assert.Equal(t, 2, calls)
 			assert.True(t, s.AsEvent().DelCallback(cb))
@@ -90,12 +91,12 @@ func TestScope_EVT07_OneThatIsBusyDoesNot(t *testing.T) {
 }
 
 func TestScope_EVT11_WithOthersInAwaitFirst(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			slow, quick := scope.New(co), scope.New(co)
-			e.spawn(slow, sleeper(20*ms))
-			e.spawn(scope.New(quick), sleeper(5*ms))
-			timer, err := e.w.NewTimer(10 * ms)
+			e.Spawn(slow, cotest.Sleeper(20*ms))
+			e.Spawn(scope.New(quick), cotest.Sleeper(5*ms))
+			timer, err := e.W.NewTimer(10 * ms)
 			require.NoError(t, err)
 			fired, result, err := co.AwaitFirst([]event.Event{slow, timer, quick})
 			require.NoError(t, err)
@@ -107,7 +108,7 @@ func TestScope_EVT11_WithOthersInAwaitFirst(t *testing.T) {
 			fired, _, err = co.AwaitFirst([]event.Event{slow, timer})
 			require.NoError(t, err)
 			assert.Equal(t, 1, fired)
-			c := e.spawn(co, fails(errBoom))
+			c := e.Spawn(co, cotest.Fails(errBoom))
 			fired, _, err = co.AwaitFirst([]event.Event{slow, c})
 			assert.Equal(t, errBoom, err)
 			assert.Equal(t, 1, fired)
@@ -120,13 +121,13 @@ func TestScope_EVT11_WithOthersInAwaitFirst(t *testing.T) {
 }
 
 func TestScope_AWAIT_InTheCombinators(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			at := func() int { return int(co.Scheduler().Reactor().Elapsed() / ms) }
 			build := func(life int) *scope.Scope {
 				s := scope.New(co)
-				e.spawn(s, sleeper(ms))
-				e.spawn(scope.New(s), func(co *scheduler.Coroutine) error {
+				e.Spawn(s, cotest.Sleeper(ms))
+				e.Spawn(scope.New(s), func(co *scheduler.Coroutine) error {
 					for range life {
 						if err := co.Delay(ms); err != nil {
 							return err
@@ -137,7 +138,7 @@ func TestScope_AWAIT_InTheCombinators(t *testing.T) {
 				return s
 			}
 			a, b, finished := build(10), build(20), scope.New(co)
-			timer, err := e.w.NewTimer(15 * ms)
+			timer, err := e.W.NewTimer(15 * ms)
 			require.NoError(t, err)
 			require.NoError(t, timer.Start())
 			result, err := future.AwaitAnyOrFail(co, future.Events(b, a, timer))
@@ -180,29 +181,29 @@ func TestScope_AWAIT_InTheCombinators(t *testing.T) {
 }
 
 func TestScope_CANC23_AsAToken(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			s, never := scope.New(co), e.gate()
-			c := e.spawn(s, sleeper(5*ms))
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			s, never := scope.New(co), e.Gate()
+			c := e.Spawn(s, cotest.Sleeper(5*ms))
 			token := scheduler.Token(s)
 			_, err := co.Await(never, token)
-			isTokens(t, err, nil)
+			cotest.IsTokens(t, err, nil)
 			assert.True(t, c.Completed())
 			_, err = co.Await(never, token)
-			isTokens(t, err, nil) // CANC-24
-			e.spawn(s, sleeper(5*ms))
+			cotest.IsTokens(t, err, nil) // CANC-24
+			e.Spawn(s, cotest.Sleeper(5*ms))
 			other := scope.New(co)
-			e.spawn(other, sleeper(2*ms))
+			e.Spawn(other, cotest.Sleeper(2*ms))
 			require.NoError(t, other.AwaitCompletion(co, token))
-			e.spawn(other, sleeper(20*ms))
-			isTokens(t, other.AwaitCompletion(co, token), nil)
+			e.Spawn(other, cotest.Sleeper(20*ms))
+			cotest.IsTokens(t, other.AwaitCompletion(co, token), nil)
 			assert.Equal(t, 10*ms, co.Scheduler().Reactor().Elapsed())
-			e.spawn(s, sleeper(5*ms))
+			e.Spawn(s, cotest.Sleeper(5*ms))
 			_, err = co.Await(s, token) // AWAIT-04
 			require.NoError(t, err)
 			assert.Equal(t, 15*ms, co.Scheduler().Reactor().Elapsed())
 			_, _, err = future.AwaitAll(co, future.Events(never), token)
-			isTokens(t, err, nil)
+			cotest.IsTokens(t, err, nil)
 			return other.Dispose()
 		})
 	})
@@ -210,39 +211,39 @@ func TestScope_CANC23_AsAToken(t *testing.T) {
 
 // SCOPE-12, whatever the wait is called: a coroutine that waits for a scope that it belongs to is refused at once.
 func TestScope_SCOPE12_TheSelfWaitIsRefusedInEveryWait(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		waits := map[string]func(co *scheduler.Coroutine, s *scope.Scope) error{
 			"Await": func(co *scheduler.Coroutine, s *scope.Scope) error { _, err := co.Await(s); return err },
 			"AwaitFirst": func(co *scheduler.Coroutine, s *scope.Scope) error {
-				_, _, err := co.AwaitFirst([]event.Event{e.gate(), s})
+				_, _, err := co.AwaitFirst([]event.Event{e.Gate(), s})
 				return err
 			},
 			"Token": func(co *scheduler.Coroutine, s *scope.Scope) error {
-				_, err := co.Await(e.gate(), scheduler.Token(s))
+				_, err := co.Await(e.Gate(), scheduler.Token(s))
 				return err
 			},
 			"AwaitAll": func(co *scheduler.Coroutine, s *scope.Scope) error {
-				_, _, err := future.AwaitAll(co, future.Events(e.gate(), s))
+				_, _, err := future.AwaitAll(co, future.Events(e.Gate(), s))
 				return err
 			},
 			"AwaitAllOrFail": func(co *scheduler.Coroutine, s *scope.Scope) error {
-				_, err := future.AwaitAllOrFail(co, future.Events(e.gate(), s))
+				_, err := future.AwaitAllOrFail(co, future.Events(e.Gate(), s))
 				return err
 			},
 			"AwaitAnyOrFail": func(co *scheduler.Coroutine, s *scope.Scope) error {
-				_, err := future.AwaitAnyOrFail(co, future.Events(e.gate(), s))
+				_, err := future.AwaitAnyOrFail(co, future.Events(e.Gate(), s))
 				return err
 			},
 			"AwaitFirstSuccess": func(co *scheduler.Coroutine, s *scope.Scope) error {
-				_, _, _, err := future.AwaitFirstSuccess(co, future.Events(e.gate(), s))
+				_, _, _, err := future.AwaitFirstSuccess(co, future.Events(e.Gate(), s))
 				return err
 			},
 			"AwaitAnyOf": func(co *scheduler.Coroutine, s *scope.Scope) error {
-				_, _, err := future.AwaitAnyOf(co, 1, future.Events(e.gate(), s))
+				_, _, err := future.AwaitAnyOf(co, 1, future.Events(e.Gate(), s))
 				return err
 			},
 			"AwaitAnyOfOrFail": func(co *scheduler.Coroutine, s *scope.Scope) error {
-				_, err := future.AwaitAnyOfOrFail(co, 1, future.Events(e.gate(), s))
+				_, err := future.AwaitAnyOfOrFail(co, 1, future.Events(e.Gate(), s))
 				return err
 			},
 			"a map of events": func(co *scheduler.Coroutine, s *scope.Scope) error {
@@ -250,28 +251,28 @@ func TestScope_SCOPE12_TheSelfWaitIsRefusedInEveryWait(t *testing.T) {
 				return err
 			},
 			"a sequence of events": func(co *scheduler.Coroutine, s *scope.Scope) error {
-				_, _, err := future.AwaitAll(co, future.EventSeq(slices.Values([]event.Event{e.gate(), s})))
+				_, _, err := future.AwaitAll(co, future.EventSeq(slices.Values([]event.Event{e.Gate(), s})))
 				return err
 			},
 			"a combinator's token": func(co *scheduler.Coroutine, s *scope.Scope) error {
-				_, _, err := future.AwaitAll(co, future.Events(e.gate()), scheduler.Token(s))
+				_, _, err := future.AwaitAll(co, future.Events(e.Gate()), scheduler.Token(s))
 				return err
 			},
 			"AwaitCompletion":        func(co *scheduler.Coroutine, s *scope.Scope) error { return s.AwaitCompletion(co) },
 			"AwaitAfterCancellation": func(co *scheduler.Coroutine, s *scope.Scope) error { return s.AwaitAfterCancellation(co, nil) },
 			"another scope's token": func(co *scheduler.Coroutine, s *scope.Scope) error {
 				other := scope.New(scope.Main(co))
-				e.spawn(other, fails(nil))
+				e.Spawn(other, cotest.Fails(nil))
 				return other.AwaitCompletion(co, scheduler.Token(s))
 			},
 		}
 		for name, wait := range waits {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co)
 				below := scope.New(s)
 				for who, in := range map[string]*scope.Scope{"own": s, "below": below} {
-					c := e.spawn(in, func(co *scheduler.Coroutine) error {
-						isUsage(t, wait(co, s), "itself")
+					c := e.Spawn(in, func(co *scheduler.Coroutine) error {
+						cotest.IsUsage(t, wait(co, s), "itself")
 						assert.NoError(t, co.Err())
 						return nil
 					})
@@ -279,16 +280,16 @@ func TestScope_SCOPE12_TheSelfWaitIsRefusedInEveryWait(t *testing.T) {
 					require.NoError(t, err, name+", "+who)
 				}
 				// A zombie, too: it waits for nobody but itself.
-				z := e.spawn(s, func(co *scheduler.Coroutine) error {
+				z := e.Spawn(s, func(co *scheduler.Coroutine) error {
 					_ = co.Delay(ms)
-					isUsage(t, wait(co, s), "itself")
+					cotest.IsUsage(t, wait(co, s), "itself")
 					return nil
 				})
 				require.NoError(t, co.Yield())
 				require.NoError(t, s.DisposeSafely())
 				_, err := co.Await(z)
 				require.NoError(t, err)
-				isUsage(t, wait(co, scope.Main(co)), "itself")
+				cotest.IsUsage(t, wait(co, scope.Main(co)), "itself")
 				return nil
 			})
 		}
@@ -296,20 +297,20 @@ func TestScope_SCOPE12_TheSelfWaitIsRefusedInEveryWait(t *testing.T) {
 }
 
 func TestScope_EVT16_Info(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			assert.Equal(t, "scope: 0 active", s.Info())
 			assert.Equal(t, s.Info(), s.AsEvent().Info())
-			e.spawn(s, sleeper(ms))
-			e.spawn(s, sleeper(ms))
+			e.Spawn(s, cotest.Sleeper(ms))
+			e.Spawn(s, cotest.Sleeper(ms))
 			assert.Equal(t, "scope: 2 active", s.Info())
-			w := e.spawn(co, func(co *scheduler.Coroutine) error { return s.AwaitCompletion(co) })
+			w := e.Spawn(co, func(co *scheduler.Coroutine) error { return s.AwaitCompletion(co) })
 			require.NoError(t, co.Yield())
 			assert.Contains(t, w.WaitsFor(), "scope: 2 active")
 			require.NoError(t, s.DisposeSafely())
 			assert.Equal(t, "scope: 0 active, 2 zombies, closed", s.Info())
-			w2 := e.spawn(co, func(co *scheduler.Coroutine) error { return s.AwaitAfterCancellation(co, nil) })
+			w2 := e.Spawn(co, func(co *scheduler.Coroutine) error { return s.AwaitAfterCancellation(co, nil) })
 			require.NoError(t, co.Yield())
 			assert.Contains(t, w2.WaitsFor(), "2 zombies")
 			require.NoError(t, s.Dispose())
@@ -326,24 +327,24 @@ func TestScope_EVT16_Info(t *testing.T) {
 
 // A coroutine that waits for the scope in several ways, and is told once (EVT-12).
 func TestScope_EVT12_OnceHoweverManyTell(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			a, b, g := scope.New(co), scope.New(co), e.gate()
-			e.spawn(a, waiter(g))
-			e.spawn(b, waiter(g))
-			w := e.spawn(co, func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			a, b, g := scope.New(co), scope.New(co), e.Gate()
+			e.Spawn(a, cotest.Waiter(g))
+			e.Spawn(b, cotest.Waiter(g))
+			w := e.Spawn(co, func(co *scheduler.Coroutine) error {
 				fired, _, err := co.AwaitFirst([]event.Event{a, b, a})
 				require.NoError(t, err)
 				assert.Contains(t, []int{0, 1}, fired)
-				e.say("woken")
+				e.Say("woken")
 				return nil
 			})
 			require.NoError(t, co.Yield())
-			g.open(nil, nil)
+			g.Open(nil, nil)
 			_, err := co.Await(w)
 			require.NoError(t, err)
-			yields(co, 2)
-			assert.Equal(t, []string{"woken"}, e.said())
+			cotest.Yields(co, 2)
+			assert.Equal(t, []string{"woken"}, e.Said())
 			return nil
 		})
 	})

@@ -10,27 +10,28 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 // handlers make a scope say which of its handlers was called, with what; they answer with what is given.
-func (e *env) handlers(s *scope.Scope, name string, own, child error) {
-	require.NoError(e.t, s.OnError(func(got *scope.Scope, co *scheduler.Coroutine, err error) error {
-		assert.True(e.t, got.Same(s), "the scope of the handler")
-		e.say(name + ".OnError: " + err.Error())
+func handlers(e *cotest.Env, s *scope.Scope, name string, own, child error) {
+	require.NoError(e.T, s.OnError(func(got *scope.Scope, co *scheduler.Coroutine, err error) error {
+		assert.True(e.T, got.Same(s), "the scope of the handler")
+		e.Say(name + ".OnError: " + err.Error())
 		return own
 	}))
-	require.NoError(e.t, s.OnChildError(func(got *scope.Scope, co *scheduler.Coroutine, err error) error {
-		assert.True(e.t, got.Same(s), "the scope of the handler")
-		e.say(name + ".OnChildError: " + err.Error())
+	require.NoError(e.T, s.OnChildError(func(got *scope.Scope, co *scheduler.Coroutine, err error) error {
+		assert.True(e.T, got.Same(s), "the scope of the handler")
+		e.Say(name + ".OnChildError: " + err.Error())
 		return child
 	}))
 }
 
 func TestScope_SCOPE16_TheHandlerCatchesFailuresOfTheScopesOwn(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			var failed *scheduler.Coroutine
 			require.NoError(t, s.OnError(func(got *scope.Scope, c *scheduler.Coroutine, err error) error {
@@ -38,65 +39,65 @@ func TestScope_SCOPE16_TheHandlerCatchesFailuresOfTheScopesOwn(t *testing.T) {
 				assert.Same(t, failed, c)
 				assert.True(t, c.Completed())
 				assert.Nil(t, co.Scheduler().Current(), "outside of any coroutine")
-				isUsage(t, c.Yield(), "Yield")
-				e.say("first " + err.Error())
+				cotest.IsUsage(t, c.Yield(), "Yield")
+				e.Say("first " + err.Error())
 				return nil
 			}))
-			sibling := e.spawn(s, func(co *scheduler.Coroutine) error {
+			sibling := e.Spawn(s, func(co *scheduler.Coroutine) error {
 				assert.NoError(t, co.Delay(2*ms))
-				e.say("sibling")
+				e.Say("sibling")
 				return nil
 			})
-			failed = e.spawn(s, fails(errBoom))
+			failed = e.Spawn(s, cotest.Fails(errBoom))
 			require.NoError(t, co.Yield())
-			assert.Equal(t, []string{"first boom"}, e.said())
+			assert.Equal(t, []string{"first boom"}, e.Said())
 			assert.False(t, s.IsCancelled())
 			assert.Equal(t, errBoom, failed.Error())
 
 			require.NoError(t, s.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error {
-				e.say("second " + err.Error())
+				e.Say("second " + err.Error())
 				return nil
 			}))
-			e.spawn(s, fails(errOther))
-			e.spawn(s, func(*scheduler.Coroutine) error { panic("no") })
+			e.Spawn(s, cotest.Fails(errOther))
+			e.Spawn(s, func(*scheduler.Coroutine) error { panic("no") })
 			require.NoError(t, co.Yield())
-			said := e.said()
+			said := e.Said()
 			if assert.Len(t, said, 2) {
 				assert.Equal(t, "second other", said[0])
 				assert.Contains(t, said[1], "no", "panics, too")
 			}
 			_, err := co.Await(sibling)
-			assert.Equal(t, []string{"sibling"}, e.said())
+			assert.Equal(t, []string{"sibling"}, e.Said())
 			return err
 		})
 
 		// Removed: as if there had never been one.
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			e.handlers(s, "s", nil, nil)
+			handlers(e, s, "s", nil, nil)
 			require.NoError(t, s.OnError(nil))
 			require.NoError(t, s.OnChildError(nil))
-			e.spawn(scope.New(s), fails(errBoom))
+			e.Spawn(scope.New(s), cotest.Fails(errBoom))
 			return co.Delay(hour)
 		})
 		assert.ErrorIs(t, err, errBoom)
-		assert.Empty(t, e.said())
+		assert.Empty(t, e.Said())
 	})
 }
 
 func TestScope_SCOPE17_ChildHandlerFirstThenItsOwn(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			top := scope.New(co)
-			e.handlers(top, "top", nil, nil)
+			handlers(e, top, "top", nil, nil)
 			parent := scope.New(top)
 			fail := func(in *scope.Scope, want ...string) {
 				t.Helper()
-				e.spawn(in, fails(errBoom))
+				e.Spawn(in, cotest.Fails(errBoom))
 				require.NoError(t, co.Yield())
-				assert.Equal(t, want, e.said())
+				assert.Equal(t, want, e.Said())
 			}
-			e.handlers(parent, "parent", nil, nil)
+			handlers(e, parent, "parent", nil, nil)
 			fail(parent, "parent.OnError: boom") // not for its own
 			fail(scope.New(parent), "parent.OnChildError: boom")
 			fail(scope.New(scope.New(parent)), "parent.OnChildError: boom") // from further below
@@ -106,9 +107,9 @@ func TestScope_SCOPE17_ChildHandlerFirstThenItsOwn(t *testing.T) {
 			fail(scope.New(parent), "parent.OnError: boom")
 
 			// The handlers of the scope between come first.
-			e.handlers(parent, "parent", nil, nil)
+			handlers(e, parent, "parent", nil, nil)
 			between := scope.New(parent)
-			e.handlers(between, "between", nil, nil)
+			handlers(e, between, "between", nil, nil)
 			fail(scope.New(between), "between.OnChildError: boom")
 			require.NoError(t, between.OnError(nil))
 			fail(between, "parent.OnChildError: boom") // its own, and it has no handler for these: cancelled
@@ -116,7 +117,7 @@ func TestScope_SCOPE17_ChildHandlerFirstThenItsOwn(t *testing.T) {
 			assert.False(t, parent.IsCancelled())
 
 			// SCOPE-20: the child handler fails, then the own one has its turn.
-			e.handlers(parent, "parent", nil, errOther)
+			handlers(e, parent, "parent", nil, errOther)
 			fail(scope.New(parent), "parent.OnChildError: boom", "parent.OnError: other (after: boom)")
 			return nil
 		})
@@ -124,9 +125,9 @@ func TestScope_SCOPE17_ChildHandlerFirstThenItsOwn(t *testing.T) {
 }
 
 func TestScope_SCOPE18_WithoutAHandlerAllFailTogether(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for _, safe := range []bool{false, true} {
-			err := e.run(func(co *scheduler.Coroutine) error {
+			err := e.Run(func(co *scheduler.Coroutine) error {
 				parent := scope.New(co)
 				if !safe {
 					parent.AsNotSafely()
@@ -135,10 +136,10 @@ func TestScope_SCOPE18_WithoutAHandlerAllFailTogether(t *testing.T) {
 				below := scope.Inherit(s)
 				sibling := scope.Inherit(parent)
 				spawn := func(in *scope.Scope, name string) {
-					e.spawn(in, func(co *scheduler.Coroutine) error {
+					e.Spawn(in, func(co *scheduler.Coroutine) error {
 						err := co.Delay(hour)
-						isCancelled(t, err, errBoom)
-						e.say(name)
+						cotest.IsCancelled(t, err, errBoom)
+						e.Say(name)
 						return err
 					})
 				}
@@ -147,18 +148,18 @@ func TestScope_SCOPE18_WithoutAHandlerAllFailTogether(t *testing.T) {
 				spawn(sibling, "sibling scope")
 				spawn(parent, "parent")
 				require.NoError(t, co.Yield())
-				failed := e.spawn(s, fails(errBoom))
-				queued := e.spawn(s, e.sayer("never"))
+				failed := e.Spawn(s, cotest.Fails(errBoom))
+				queued := e.Spawn(s, e.Sayer("never"))
 				err := co.Delay(hour)
-				isCancelled(t, err, errBoom)
+				cotest.IsCancelled(t, err, errBoom)
 				assert.True(t, s.IsCancelled())
 				assert.True(t, parent.IsCancelled())
 				assert.True(t, failed.Completed())
-				isCancelled(t, queued.Error(), errBoom)
+				cotest.IsCancelled(t, queued.Error(), errBoom)
 				return err
 			})
 			assert.ErrorIs(t, err, errBoom)
-			said := e.said()
+			said := e.Said()
 			if assert.Len(t, said, 4) {
 				assert.Equal(t, "below", said[0], "children first")
 				assert.Equal(t, "own", said[1])
@@ -171,23 +172,23 @@ func TestScope_SCOPE18_WithoutAHandlerAllFailTogether(t *testing.T) {
 }
 
 func TestScope_SCOPE18_CancelledUpToWhereItIsDealtWith(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			top := scope.New(co)
-			e.handlers(top, "top", nil, nil)
+			handlers(e, top, "top", nil, nil)
 			between := scope.New(top)
 			s := scope.New(between)
-			beside := e.spawn(top, sleeper(ms))
-			victim := e.spawn(between, sleeper(hour))
-			e.spawn(s, fails(errBoom))
+			beside := e.Spawn(top, cotest.Sleeper(ms))
+			victim := e.Spawn(between, cotest.Sleeper(hour))
+			e.Spawn(s, cotest.Fails(errBoom))
 			_, err := co.Await(victim)
-			isCancelled(t, err, errBoom)
-			assert.Equal(t, []string{"top.OnChildError: boom"}, e.said())
+			cotest.IsCancelled(t, err, errBoom)
+			assert.Equal(t, []string{"top.OnChildError: boom"}, e.Said())
 			assert.True(t, s.IsClosed())
 			assert.True(t, between.IsClosed())
 			assert.False(t, top.IsCancelled())
-			_, err = s.Spawn(fails(nil))
-			isUsage(t, err, "boom")
+			_, err = s.Spawn(cotest.Fails(nil))
+			cotest.IsUsage(t, err, "boom")
 			_, err = co.Await(beside)
 			return err
 		})
@@ -195,45 +196,45 @@ func TestScope_SCOPE18_CancelledUpToWhereItIsDealtWith(t *testing.T) {
 }
 
 func TestScope_SCOPE19_TheChildIsCancelledBeforeTheParentIsAsked(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			parent := scope.New(co)
 			s := scope.New(parent)
-			sibling := e.spawn(s, sleeper(hour))
+			sibling := e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, parent.OnChildError(func(got *scope.Scope, c *scheduler.Coroutine, _ error) error {
 				assert.True(t, s.IsCancelled())
 				assert.True(t, sibling.CancellationRequested())
 				assert.False(t, got.IsCancelled())
 				assert.True(t, scope.Of(c).Same(s))
-				_, err := s.Spawn(fails(nil))
-				isUsage(t, err)
-				e.spawn(got, e.sayer("spawned in the handler"))
+				_, err := s.Spawn(cotest.Fails(nil))
+				cotest.IsUsage(t, err)
+				e.Spawn(got, e.Sayer("spawned in the handler"))
 				return nil
 			}))
 			require.NoError(t, co.Yield())
-			e.spawn(s, fails(errBoom))
+			e.Spawn(s, cotest.Fails(errBoom))
 			_, err := co.Await(sibling)
-			isCancelled(t, err, errBoom)
+			cotest.IsCancelled(t, err, errBoom)
 			require.NoError(t, parent.AwaitCompletion(co))
-			assert.Equal(t, []string{"spawned in the handler"}, e.said())
+			assert.Equal(t, []string{"spawned in the handler"}, e.Said())
 			return nil
 		})
 	})
 }
 
 func TestScope_SCOPE20_AFailingHandlerIsChained(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			parent := scope.New(co)
 			s := scope.New(parent)
-			e.handlers(s, "s", errOther, nil)
+			handlers(e, s, "s", errOther, nil)
 			require.NoError(t, parent.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error {
 				assert.ErrorIs(t, err, errOther)
 				assert.ErrorIs(t, err, errBoom)
 				assert.True(t, s.IsCancelled(), "it was not dealt with")
 				panic("again")
 			}))
-			e.spawn(s, fails(errBoom))
+			e.Spawn(s, cotest.Fails(errBoom))
 			return co.Delay(hour)
 		})
 		for _, want := range []error{errBoom, errOther} {
@@ -245,10 +246,10 @@ func TestScope_SCOPE20_AFailingHandlerIsChained(t *testing.T) {
 		}
 
 		// A handler that returns the very failure: it goes on, once.
-		err = e.run(func(co *scheduler.Coroutine) error {
+		err = e.Run(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			require.NoError(t, s.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error { return err }))
-			e.spawn(s, fails(errBoom))
+			e.Spawn(s, cotest.Fails(errBoom))
 			return co.Delay(hour)
 		})
 		assert.ErrorIs(t, err, errBoom)
@@ -256,23 +257,23 @@ func TestScope_SCOPE20_AFailingHandlerIsChained(t *testing.T) {
 }
 
 func TestScope_SCOPE21_WhoAwaitsGetsItAlone(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			e.handlers(s, "s", nil, nil)
-			sibling := e.spawn(s, sleeper(2*ms))
-			c := e.spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return errBoom })
+			handlers(e, s, "s", nil, nil)
+			sibling := e.Spawn(s, cotest.Sleeper(2*ms))
+			c := e.Spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return errBoom })
 			_, err := co.Await(c)
 			assert.Equal(t, errBoom, err)
 			assert.False(t, s.IsCancelled())
-			assert.Empty(t, e.said())
+			assert.Empty(t, e.Said())
 
 			// Whose failure has an owner of its own is none of the scope's.
 			f := future.Go(s, func(*scheduler.Coroutine) (int, error) { return 0, errBoom })
 			require.NoError(t, co.Yield())
 			_, err = f.Await(co)
 			assert.ErrorIs(t, err, errBoom)
-			assert.Empty(t, e.said())
+			assert.Empty(t, e.Said())
 			assert.False(t, s.IsCancelled())
 			_, err = co.Await(sibling)
 			return err
@@ -281,26 +282,26 @@ func TestScope_SCOPE21_WhoAwaitsGetsItAlone(t *testing.T) {
 }
 
 func TestScope_SCOPE08_SCOPE18_AZombiesFailure(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			// It still goes to the handlers.
-			s := e.cancelledWith(co, errBoom)
-			e.handlers(s, "s", nil, nil)
+			s := cancelledWith(e, co, errBoom)
+			handlers(e, s, "s", nil, nil)
 			require.NoError(t, co.Delay(2*ms))
-			assert.Equal(t, []string{"s.OnError: boom"}, e.said())
+			assert.Equal(t, []string{"s.OnError: boom"}, e.Said())
 
 			// The zombies of a scope that has ended are left alone (SCOPE-06), the failure goes on.
 			for _, handled := range []bool{true, false} {
 				top := scope.New(co)
-				e.handlers(top, "top", nil, nil)
+				handlers(e, top, "top", nil, nil)
 				between := scope.New(top)
 				s = scope.New(between)
-				z, other := e.spawn(s, sleeper(2*ms)), e.spawn(between, sleeper(2*ms))
-				e.spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return errBoom })
+				z, other := e.Spawn(s, cotest.Sleeper(2*ms)), e.Spawn(between, cotest.Sleeper(2*ms))
+				e.Spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return errBoom })
 				require.NoError(t, co.Yield())
 				require.NoError(t, s.DisposeSafely())
 				if handled {
-					e.handlers(between, "between", nil, nil)
+					handlers(e, between, "between", nil, nil)
 				}
 				require.NoError(t, s.AwaitCompletion(co))
 				for !other.Completed() || !z.Completed() {
@@ -312,19 +313,19 @@ func TestScope_SCOPE08_SCOPE18_AZombiesFailure(t *testing.T) {
 					assert.NoError(t, other.Error())
 					assert.False(t, s.IsCancelled())
 					assert.False(t, between.IsCancelled())
-					assert.Equal(t, []string{"between.OnChildError: boom"}, e.said())
+					assert.Equal(t, []string{"between.OnChildError: boom"}, e.Said())
 				} else { // the scope around had not ended: it is cancelled, with all that is below it
-					isCancelled(t, z.Error(), errBoom)
-					isCancelled(t, other.Error(), errBoom)
+					cotest.IsCancelled(t, z.Error(), errBoom)
+					cotest.IsCancelled(t, other.Error(), errBoom)
 					assert.True(t, between.IsCancelled())
-					assert.Equal(t, []string{"top.OnChildError: boom"}, e.said())
+					assert.Equal(t, []string{"top.OnChildError: boom"}, e.Said())
 				}
 				assert.False(t, top.IsCancelled())
 			}
 			return nil
 		})
-		err := e.run(func(co *scheduler.Coroutine) error {
-			_ = e.cancelledWith(co, errBoom)
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			_ = cancelledWith(e, co, errBoom)
 			return co.Delay(hour)
 		})
 		assert.ErrorIs(t, err, errBoom, "to the root")
@@ -332,32 +333,32 @@ func TestScope_SCOPE08_SCOPE18_AZombiesFailure(t *testing.T) {
 }
 
 func TestScope_CANC19_CancellationsAreNoFailures(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co).AsNotSafely()
-			e.handlers(s, "s", nil, nil)
+			handlers(e, s, "s", nil, nil)
 			for range 3 {
-				e.spawn(s, sleeper(hour))
+				e.Spawn(s, cotest.Sleeper(hour))
 			}
 			require.NoError(t, co.Yield())
-			e.spawn(s, fails(nil))
+			e.Spawn(s, cotest.Fails(nil))
 			require.NoError(t, s.Cancel(errStop))
-			require.NoError(t, s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { e.say("failure"); return nil }))
-			assert.Empty(t, e.said())
+			require.NoError(t, s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { e.Say("failure"); return nil }))
+			assert.Empty(t, e.Said())
 			return nil
 		})
 	})
 }
 
 func TestScope_SCOPE16_HandlersMayDoAnything(t *testing.T) {
-	doings := map[string]func(e *env, s *scope.Scope) error{
-		"cancel":         func(e *env, s *scope.Scope) error { return s.Cancel(errStop) },
-		"dispose":        func(e *env, s *scope.Scope) error { return s.Dispose() },
-		"dispose safely": func(e *env, s *scope.Scope) error { return s.DisposeSafely() },
-		"close":          func(e *env, s *scope.Scope) error { return s.Close() },
-		"limit":          func(e *env, s *scope.Scope) error { return s.DisposeAfterTimeout(ms) },
-		"limit 0":        func(e *env, s *scope.Scope) error { return s.DisposeAfterTimeout(0) },
-		"parent": func(e *env, s *scope.Scope) error {
+	doings := map[string]func(e *cotest.Env, s *scope.Scope) error{
+		"cancel":         func(e *cotest.Env, s *scope.Scope) error { return s.Cancel(errStop) },
+		"dispose":        func(e *cotest.Env, s *scope.Scope) error { return s.Dispose() },
+		"dispose safely": func(e *cotest.Env, s *scope.Scope) error { return s.DisposeSafely() },
+		"close":          func(e *cotest.Env, s *scope.Scope) error { return s.Close() },
+		"limit":          func(e *cotest.Env, s *scope.Scope) error { return s.DisposeAfterTimeout(ms) },
+		"limit 0":        func(e *cotest.Env, s *scope.Scope) error { return s.DisposeAfterTimeout(0) },
+		"parent": func(e *cotest.Env, s *scope.Scope) error {
 			for c := s.Scope(); c.Parent() != nil; c = c.Parent() {
 				if c.Parent().Parent() == nil {
 					return c.Dispose(errStop)
@@ -365,25 +366,25 @@ func TestScope_SCOPE16_HandlersMayDoAnything(t *testing.T) {
 			}
 			return nil
 		},
-		"spawn": func(e *env, s *scope.Scope) error {
-			_, err := s.Spawn(e.sayer("spawned"))
+		"spawn": func(e *cotest.Env, s *scope.Scope) error {
+			_, err := s.Spawn(e.Sayer("spawned"))
 			return err
 		},
-		"handlers": func(e *env, s *scope.Scope) error {
+		"handlers": func(e *cotest.Env, s *scope.Scope) error {
 			if err := s.OnError(nil); err != nil {
 				return err
 			}
-			return s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.say("finally"); return nil })
+			return s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.Say("finally"); return nil })
 		},
-		"new": func(e *env, s *scope.Scope) error {
-			_, err := scope.New(s).Spawn(e.sayer("spawned"))
+		"new": func(e *cotest.Env, s *scope.Scope) error {
+			_, err := scope.New(s).Spawn(e.Sayer("spawned"))
 			return err
 		},
 	}
 	for name, do := range doings {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					parent := scope.New(co)
 					s := scope.New(parent)
 					calls := 0
@@ -392,19 +393,19 @@ func TestScope_SCOPE16_HandlersMayDoAnything(t *testing.T) {
 						assert.NoError(t, do(e, got))
 						return nil
 					}))
-					e.spawn(s, sleeper(2*ms))
-					e.spawn(scope.New(s), sleeper(2*ms))
-					e.spawn(s, fails(errBoom))
+					e.Spawn(s, cotest.Sleeper(2*ms))
+					e.Spawn(scope.New(s), cotest.Sleeper(2*ms))
+					e.Spawn(s, cotest.Fails(errBoom))
 					require.NoError(t, parent.AwaitCompletion(co))
 					assert.Equal(t, 1, calls)
 					require.NoError(t, parent.Dispose())
 					require.NoError(t, parent.AwaitAfterCancellation(co, nil))
 					counts(t, s, 0, 0, 0)
-					e.counts(1, 0, 1)
+					e.Counts(1, 0, 1)
 					assert.True(t, s.IsClosed())
 					return nil
 				})
-				for _, step := range e.said() {
+				for _, step := range e.Said() {
 					assert.Contains(t, []string{"spawned", "finally"}, step)
 				}
 			})
@@ -413,70 +414,70 @@ func TestScope_SCOPE16_HandlersMayDoAnything(t *testing.T) {
 }
 
 // exits runs fn, in which Run does not return but its goroutine exits (runtime.Goexit), and returns what the run left.
-func (e *env) exits(main func(co *scheduler.Coroutine) error, opts ...option) {
-	e.t.Helper()
+func exits(e *cotest.Env, main func(co *scheduler.Coroutine) error, opts ...cotest.Option) {
+	e.T.Helper()
 	returned := true
-	foreign(func() {
+	cotest.Foreign(func() {
 		defer func() {
-			st := e.s.Stats()
-			assert.Zero(e.t, st.Active)
-			assert.Zero(e.t, st.Zombies)
-			assert.Zero(e.t, st.Total)
-			assert.Zero(e.t, st.Contexts)
+			st := e.S.Stats()
+			assert.Zero(e.T, st.Active)
+			assert.Zero(e.T, st.Zombies)
+			assert.Zero(e.T, st.Total)
+			assert.Zero(e.T, st.Contexts)
 		}()
 		returned = false
-		_ = e.run(main, opts...)
+		_ = e.Run(main, opts...)
 		returned = true
 	})
-	assert.False(e.t, returned, "the goroutine of Run exits")
+	assert.False(e.T, returned, "the goroutine of Run exits")
 }
 
 // Goexit, as t.FailNow does it, in whatever is called by the scope: the run ends in order.
 func TestScope_GEN10_GoexitInWhatIsCalled(t *testing.T) {
-	places := map[string]func(e *env, co *scheduler.Coroutine){
-		"OnError": func(e *env, co *scheduler.Coroutine) {
+	places := map[string]func(e *cotest.Env, co *scheduler.Coroutine){
+		"OnError": func(e *cotest.Env, co *scheduler.Coroutine) {
 			s := scope.New(co)
 			_ = s.OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { runtime.Goexit(); return nil })
-			e.spawn(s, fails(errBoom))
+			e.Spawn(s, cotest.Fails(errBoom))
 		},
-		"OnChildError": func(e *env, co *scheduler.Coroutine) {
+		"OnChildError": func(e *cotest.Env, co *scheduler.Coroutine) {
 			s := scope.New(co)
 			_ = s.OnChildError(func(*scope.Scope, *scheduler.Coroutine, error) error { runtime.Goexit(); return nil })
-			e.spawn(scope.New(s), fails(errBoom))
+			e.Spawn(scope.New(s), cotest.Fails(errBoom))
 		},
-		"OnFinally": func(e *env, co *scheduler.Coroutine) {
+		"OnFinally": func(e *cotest.Env, co *scheduler.Coroutine) {
 			s := scope.New(co)
 			_ = s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { runtime.Goexit(); return nil })
 			_ = s.Close()
 		},
-		"OnFinally at once": func(e *env, co *scheduler.Coroutine) {
+		"OnFinally at once": func(e *cotest.Env, co *scheduler.Coroutine) {
 			s := scope.New(co)
 			_ = s.Close()
 			_ = s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { runtime.Goexit(); return nil })
 		},
-		"after cancellation": func(e *env, co *scheduler.Coroutine) {
-			s := e.cancelledWith(co, errBoom, errOther)
+		"after cancellation": func(e *cotest.Env, co *scheduler.Coroutine) {
+			s := cancelledWith(e, co, errBoom, errOther)
 			_ = s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { runtime.Goexit(); return nil })
 		},
-		"subscriber": func(e *env, co *scheduler.Coroutine) {
+		"subscriber": func(e *cotest.Env, co *scheduler.Coroutine) {
 			s := scope.New(co)
-			e.spawn(s, sleeper(ms))
+			e.Spawn(s, cotest.Sleeper(ms))
 			_, _ = s.AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) { runtime.Goexit() })
 		},
-		"a zombie": func(e *env, co *scheduler.Coroutine) {
+		"a zombie": func(e *cotest.Env, co *scheduler.Coroutine) {
 			s := scope.New(co)
-			e.spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); runtime.Goexit(); return nil })
+			e.Spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); runtime.Goexit(); return nil })
 			_ = co.Yield()
 			_ = s.Close()
 		},
 	}
 	for name, place := range places {
 		t.Run(name, func(t *testing.T) {
-			onLibuv(t, func(t *testing.T, e *env) {
+			cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 				var left *scope.Scope
-				e.exits(func(co *scheduler.Coroutine) error {
+				exits(e, func(co *scheduler.Coroutine) error {
 					left = scope.New(co)
-					e.spawn(left, sleeper(hour))
+					e.Spawn(left, cotest.Sleeper(hour))
 					place(e, co)
 					return co.Delay(hour)
 				})
@@ -486,20 +487,20 @@ func TestScope_GEN10_GoexitInWhatIsCalled(t *testing.T) {
 }
 
 func TestScope_GEN08_AFutureNobodyLookedAtFailsItsScope(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			require.NoError(t, s.OnError(func(_ *scope.Scope, c *scheduler.Coroutine, err error) error {
 				assert.Nil(t, c, "it is not that of a coroutine")
 				assert.ErrorIs(t, err, errBoom)
-				e.say("failure")
+				e.Say("failure")
 				return nil
 			}))
 			f := future.Go(s, func(*scheduler.Coroutine) (int, error) { return 0, errBoom })
-			yields(co, 2)
-			assert.Empty(t, e.said(), "not before the scope completes")
+			cotest.Yields(co, 2)
+			assert.Empty(t, e.Said(), "not before the scope completes")
 			require.NoError(t, s.Close())
-			assert.Equal(t, []string{"failure"}, e.said())
+			assert.Equal(t, []string{"failure"}, e.Said())
 			assert.Error(t, errors.Join(f.Err()))
 			return nil
 		})

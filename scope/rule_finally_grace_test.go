@@ -6,25 +6,26 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 // Every finally handler runs, also without a grace.
 func TestScope_SHUT01_SCOPE22_FinallyHandlersThatAreQueuedWithoutAGrace(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			for range 2 {
 				require.NoError(t, scope.New(s).OnFinally(func(*scheduler.Coroutine, *scope.Scope) error {
-					e.say("finally")
+					e.Say("finally")
 					return errBoom
 				}))
 			}
 			require.NoError(t, s.Close())
 			return co.Delay(ms)
-		}, withGrace(-1))
+		}, cotest.WithGrace(-1))
 		require.ErrorIs(t, err, errBoom)
-		assert.Len(t, e.said(), 2)
+		assert.Len(t, e.Said(), 2)
 	})
 }

@@ -8,23 +8,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
-func (e *env) finally(s *scope.Scope, step string, err error) {
-	e.t.Helper()
-	require.NoError(e.t, s.OnFinally(func(self *scheduler.Coroutine, got *scope.Scope) error {
-		assert.NotNil(e.t, self)
-		assert.True(e.t, got.Same(s))
-		assert.True(e.t, got.IsClosed())
-		e.say(step)
+func finally(e *cotest.Env, s *scope.Scope, step string, err error) {
+	e.T.Helper()
+	require.NoError(e.T, s.OnFinally(func(self *scheduler.Coroutine, got *scope.Scope) error {
+		assert.NotNil(e.T, self)
+		assert.True(e.T, got.Same(s))
+		assert.True(e.T, got.IsClosed())
+		e.Say(step)
 		return err
 	}))
 }
 
 func TestScope_SCOPE22_OnceInOrderWhenClosedAndDrained(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		ends := map[string]func(s *scope.Scope) error{
 			"cancel":         func(s *scope.Scope) error { return s.Cancel(errStop) },
 			"cancel, hard":   func(s *scope.Scope) error { return s.AsNotSafely().Cancel(errStop) },
@@ -34,49 +35,49 @@ func TestScope_SCOPE22_OnceInOrderWhenClosedAndDrained(t *testing.T) {
 			"limit":          func(s *scope.Scope) error { return s.DisposeAfterTimeout(2 * ms) },
 		}
 		for name, end := range ends {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co)
 				below := scope.New(s)
-				e.finally(s, "first", nil)
-				e.finally(s, "second", nil)
-				e.finally(below, "below", nil)
+				finally(e, s, "first", nil)
+				finally(e, s, "second", nil)
+				finally(e, below, "below", nil)
 				body := func(co *scheduler.Coroutine) error {
 					_ = co.Delay(4 * ms)
-					e.say("coroutine")
+					e.Say("coroutine")
 					return nil
 				}
-				quick := e.spawn(s, fails(nil))
+				quick := e.Spawn(s, cotest.Fails(nil))
 				_, err := co.Await(quick)
 				require.NoError(t, err)
-				yields(co, 2)
-				assert.Empty(t, e.said(), "natural completion is no end")
-				e.spawn(below, body)
+				cotest.Yields(co, 2)
+				assert.Empty(t, e.Said(), "natural completion is no end")
+				e.Spawn(below, body)
 				require.NoError(t, co.Yield())
 				require.NoError(t, end(s))
 				require.NoError(t, end(s))
-				assert.Empty(t, e.said(), name)
+				assert.Empty(t, e.Said(), name)
 				for !s.Scope().Drained() {
 					require.NoError(t, co.Delay(ms))
 				}
-				yields(co, 2)
-				assert.Equal(t, []string{"coroutine", "below", "first", "second"}, e.said(), name)
+				cotest.Yields(co, 2)
+				assert.Equal(t, []string{"coroutine", "below", "first", "second"}, e.Said(), name)
 				return nil
 			})
-			assert.Empty(t, e.said(), name)
+			assert.Empty(t, e.Said(), name)
 		}
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			e.finally(s, "s", nil)
-			e.finally(scope.Main(co), "main", nil)
+			finally(e, s, "s", nil)
+			finally(e, scope.Main(co), "main", nil)
 			return nil
 		})
-		assert.Equal(t, []string{"s", "main"}, e.said(), "the end of the run")
+		assert.Equal(t, []string{"s", "main"}, e.Said(), "the end of the run")
 	})
 }
 
 func TestScope_SCOPE22_OnAnEndedScopeAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			require.NoError(t, s.Dispose())
 			var selves []*scheduler.Coroutine
@@ -87,7 +88,7 @@ func TestScope_SCOPE22_OnAnEndedScopeAtOnce(t *testing.T) {
 			}
 			assert.Equal(t, errBoom, s.OnFinally(h))
 			assert.Equal(t, []*scheduler.Coroutine{co}, selves)
-			e.after(ms, func() { assert.Equal(t, errBoom, s.OnFinally(h)) })
+			e.After(ms, func() { assert.Equal(t, errBoom, s.OnFinally(h)) })
 			require.NoError(t, co.Delay(2*ms))
 			assert.Equal(t, []*scheduler.Coroutine{co, nil}, selves, "in a callback there is none")
 			err := s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { panic("no") })
@@ -97,22 +98,22 @@ func TestScope_SCOPE22_OnAnEndedScopeAtOnce(t *testing.T) {
 
 			// One that was disposed and is not drained: later.
 			s = scope.New(co)
-			e.spawn(s, sleeper(ms))
+			e.Spawn(s, cotest.Sleeper(ms))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.DisposeSafely())
-			e.finally(s, "later", nil)
-			assert.Empty(t, e.said())
+			finally(e, s, "later", nil)
+			assert.Empty(t, e.Said())
 			require.NoError(t, s.AwaitAfterCancellation(co, nil))
-			yields(co, 2)
-			assert.Equal(t, []string{"later"}, e.said())
+			cotest.Yields(co, 2)
+			assert.Equal(t, []string{"later"}, e.Said())
 			return nil
 		})
 	})
 }
 
 func TestScope_SCOPE22_HandlersRunInTheScopeAround(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			parent := scope.New(co)
 			s := scope.New(parent)
 			key := "key"
@@ -121,26 +122,26 @@ func TestScope_SCOPE22_HandlersRunInTheScopeAround(t *testing.T) {
 			require.NoError(t, s.OnFinally(func(self *scheduler.Coroutine, _ *scope.Scope) error {
 				assert.Equal(t, 1, self.Value(key))
 				assert.NoError(t, self.Delay(ms))
-				child, err := self.Spawn(e.sayer("child"))
+				child, err := self.Spawn(e.Sayer("child"))
 				require.NoError(t, err)
 				_, err = self.Await(child)
-				e.say("after " + self.Name())
+				e.Say("after " + self.Name())
 				return err
 			}))
 			require.NoError(t, s.Close())
 			require.NoError(t, parent.Dispose(), "the end of the scope around does not stop them")
 			assert.False(t, parent.IsFinished())
 			require.NoError(t, parent.AwaitAfterCancellation(co, nil))
-			assert.Equal(t, []string{"child", "after finally of a scope"}, e.said())
+			assert.Equal(t, []string{"child", "after finally of a scope"}, e.Said())
 			return nil
 		})
 	})
 }
 
 func TestScope_SCOPE23_FailuresOfHandlers(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		third := errors.New("third")
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			var got error
 			require.NoError(t, s.OnError(func(h *scope.Scope, c *scheduler.Coroutine, err error) error {
@@ -148,13 +149,13 @@ func TestScope_SCOPE23_FailuresOfHandlers(t *testing.T) {
 				got = err
 				return nil
 			}))
-			e.finally(s, "1", errBoom)
-			e.finally(s, "2", nil)
+			finally(e, s, "1", errBoom)
+			finally(e, s, "2", nil)
 			require.NoError(t, s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { panic(errOther) }))
-			e.finally(s, "4", third)
+			finally(e, s, "4", third)
 			require.NoError(t, s.Close())
-			yields(co, 2)
-			assert.Equal(t, []string{"1", "2", "4"}, e.said(), "each is called")
+			cotest.Yields(co, 2)
+			assert.Equal(t, []string{"1", "2", "4"}, e.Said(), "each is called")
 			var all *event.CompositeError
 			require.ErrorAs(t, got, &all)
 			list := all.Unwrap()
@@ -166,31 +167,31 @@ func TestScope_SCOPE23_FailuresOfHandlers(t *testing.T) {
 
 			s = scope.New(co)
 			require.NoError(t, s.OnError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error { got = err; return nil }))
-			e.finally(s, "alone", errBoom)
+			finally(e, s, "alone", errBoom)
 			require.NoError(t, s.Cancel(nil))
-			yields(co, 2)
+			cotest.Yields(co, 2)
 			assert.Equal(t, errBoom, got)
-			e.said()
+			e.Said()
 
 			// The one around, when the scope has none.
 			parent := scope.New(co)
-			e.handlers(parent, "parent", nil, nil)
+			handlers(e, parent, "parent", nil, nil)
 			s = scope.New(parent)
-			e.finally(s, "", errBoom)
+			finally(e, s, "", errBoom)
 			require.NoError(t, s.Cancel(nil))
-			yields(co, 2)
-			assert.Equal(t, []string{"", "parent.OnChildError: boom"}, e.said())
+			cotest.Yields(co, 2)
+			assert.Equal(t, []string{"", "parent.OnChildError: boom"}, e.Said())
 
 			// A cancellation is no failure.
 			s = scope.New(co)
-			e.finally(s, "", &event.CancelledError{})
+			finally(e, s, "", &event.CancelledError{})
 			return s.Close()
 		})
-		e.said()
-		err := e.run(func(co *scheduler.Coroutine) error {
+		e.Said()
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			e.finally(s, "", errBoom)
-			e.finally(s, "", errOther)
+			finally(e, s, "", errBoom)
+			finally(e, s, "", errOther)
 			require.NoError(t, s.Close())
 			return co.Delay(hour)
 		})
@@ -200,8 +201,8 @@ func TestScope_SCOPE23_FailuresOfHandlers(t *testing.T) {
 }
 
 func TestScope_SCOPE22_HandlersMayDoAnything(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			parent := scope.New(co)
 			s := scope.New(parent)
 			require.NoError(t, s.OnFinally(func(self *scheduler.Coroutine, got *scope.Scope) error {
@@ -214,19 +215,19 @@ func TestScope_SCOPE22_HandlersMayDoAnything(t *testing.T) {
 				assert.NoError(t, got.AwaitAfterCancellation(self, nil))
 				assert.NoError(t, got.OnFinally(func(in *scheduler.Coroutine, _ *scope.Scope) error {
 					assert.Same(t, self, in)
-					e.say("nested")
+					e.Say("nested")
 					return nil
 				}))
-				_, err := got.Spawn(fails(nil))
-				isUsage(t, err)
-				isUsage(t, scope.Of(self).AwaitCompletion(self), "itself")
+				_, err := got.Spawn(cotest.Fails(nil))
+				cotest.IsUsage(t, err)
+				cotest.IsUsage(t, scope.Of(self).AwaitCompletion(self), "itself")
 				assert.NoError(t, parent.Dispose())
 				return scope.Main(self).Cancel(errStop)
 			}))
 			require.NoError(t, s.Close())
-			yields(co, 3)
+			cotest.Yields(co, 3)
 			return nil
 		})
-		assert.Equal(t, []string{"nested"}, e.said())
+		assert.Equal(t, []string{"nested"}, e.Said())
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -20,25 +21,25 @@ import (
 func abandon(fn func() *scope.Scope) (inner *scheduler.Scope) { return fn().Scope() }
 
 func TestScope_SCOPE26_ADroppedHandleEndsTheScope(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		for _, safe := range []bool{false, true} {
 			for name, build := range map[string]func(co *scheduler.Coroutine) *scope.Scope{
 				"New":     func(co *scheduler.Coroutine) *scope.Scope { return scope.New(co) },
 				"Inherit": func(co *scheduler.Coroutine) *scope.Scope { return scope.Inherit(co) },
 				"NewRoot": func(co *scheduler.Coroutine) *scope.Scope { return scope.NewRoot(co) },
 			} {
-				e.mustRun(func(co *scheduler.Coroutine) error {
-					g := e.gate()
+				e.MustRun(func(co *scheduler.Coroutine) error {
+					g := e.Gate()
 					var c *scheduler.Coroutine
 					inner := abandon(func() *scope.Scope {
 						s := build(co)
 						if !safe {
 							s.AsNotSafely()
 						}
-						require.NoError(t, s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.say("finally"); return nil }))
+						require.NoError(t, s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.Say("finally"); return nil }))
 						require.NoError(t, s.OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { return nil }))
 						require.NoError(t, s.Values().Set("key", 1))
-						c = e.spawn(s, func(co *scheduler.Coroutine) error {
+						c = e.Spawn(s, func(co *scheduler.Coroutine) error {
 							_, err := co.Await(g)
 							return err
 						})
@@ -46,22 +47,22 @@ func TestScope_SCOPE26_ADroppedHandleEndsTheScope(t *testing.T) {
 						return s
 					})
 					assert.False(t, inner.Closed())
-					collect(t, co, inner.Closed)
+					cotest.Collect(t, co, inner.Closed)
 					assert.Equal(t, safe, c.Zombie(), name)
 					if safe {
 						assert.False(t, c.CancellationRequested())
 						assert.Nil(t, inner.Cancelled())
-						g.open(nil, nil)
+						g.Open(nil, nil)
 						_, err := co.Await(c)
 						assert.NoError(t, err)
 					} else {
 						_, err := co.Await(c)
-						isCancelled(t, err, scope.ErrDropped)
+						cotest.IsCancelled(t, err, scope.ErrDropped)
 						assert.Contains(t, err.Error(), "destroyed")
 						assert.Contains(t, err.Error(), "collected")
 					}
-					yields(co, 2)
-					assert.Equal(t, []string{"finally"}, e.said())
+					cotest.Yields(co, 2)
+					assert.Equal(t, []string{"finally"}, e.Said())
 					return nil
 				})
 			}
@@ -70,12 +71,12 @@ func TestScope_SCOPE26_ADroppedHandleEndsTheScope(t *testing.T) {
 }
 
 func TestScope_SCOPE26_ADroppedHandleOfAnEmptyScope(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			outer := scope.New(co)
 			inner := abandon(func() *scope.Scope { return scope.New(outer) })
 			assert.Len(t, outer.ChildScopes(), 1)
-			collect(t, co, inner.Drained)
+			cotest.Collect(t, co, inner.Drained)
 			assert.Empty(t, outer.ChildScopes(), "nothing is left of it")
 			assert.False(t, outer.IsClosed())
 			return nil
@@ -84,15 +85,15 @@ func TestScope_SCOPE26_ADroppedHandleOfAnEmptyScope(t *testing.T) {
 }
 
 func TestScope_SCOPE26_OtherHandlesEndNothing(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			below := scope.New(s)
-			c := e.spawn(s, sleeper(hour))
+			c := e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
 			for range 3 {
 				_, _, _ = abandon(func() *scope.Scope { return scope.Of(c) }), scope.Main(co).Stats(), s.ChildScopes()
-				storm(co)
+				cotest.Storm(co)
 			}
 			assert.False(t, s.IsClosed())
 			assert.False(t, below.IsClosed())
@@ -125,8 +126,7 @@ func TestScope_SCOPE26_AWaitKeepsTheHandle(t *testing.T) {
 			return err
 		},
 		"Token": func(co *scheduler.Coroutine, s *scope.Scope) error {
-			g := &gate{}
-			g.Init(gateKind{g: g}, nil, event.FlagPeriodic|event.FlagHidden)
+			g := cotest.NewGate(nil)
 			_, err := co.Await(g, scheduler.Token(s))
 			isToken := event.IsCancellation(err)
 			if isToken {
@@ -141,25 +141,25 @@ func TestScope_SCOPE26_AWaitKeepsTheHandle(t *testing.T) {
 	}
 	for name, wait := range waits {
 		t.Run(name, func(t *testing.T) {
-			onLibuv(t, func(t *testing.T, e *env) {
-				e.mustRun(func(co *scheduler.Coroutine) error {
-					g := e.gate()
+			cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
+					g := e.Gate()
 					var c *scheduler.Coroutine
-					w := e.spawn(co, func(co *scheduler.Coroutine) error {
+					w := e.Spawn(co, func(co *scheduler.Coroutine) error {
 						s := scope.New(co).AsNotSafely()
 						var err error
-						c, err = s.Spawn(waiter(g))
+						c, err = s.Spawn(cotest.Waiter(g))
 						require.NoError(t, err)
 						return wait(co, s)
 					})
-					yields(co, 3)
+					cotest.Yields(co, 3)
 					for range 2 {
-						storm(co)
+						cotest.Storm(co)
 					}
 					require.NotNil(t, c)
 					assert.False(t, c.CancellationRequested(), "the scope was ended while somebody waited for it")
 					assert.False(t, c.Completed())
-					g.open(nil, nil)
+					g.Open(nil, nil)
 					_, err := co.Await(w)
 					require.NoError(t, err)
 					_, err = co.Await(c)
@@ -172,21 +172,21 @@ func TestScope_SCOPE26_AWaitKeepsTheHandle(t *testing.T) {
 }
 
 func TestScope_SCOPE26_AwaitAfterCancellationKeepsTheHandle(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		for _, wait := range []func(co *scheduler.Coroutine, s *scope.Scope) error{
 			func(co *scheduler.Coroutine, s *scope.Scope) error { return s.AwaitAfterCancellation(co, nil) },
 			func(co *scheduler.Coroutine, s *scope.Scope) error {
-				return s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { storm(co); return nil }, scheduler.Timeout(hour))
+				return s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { cotest.Storm(co); return nil }, scheduler.Timeout(hour))
 			},
 		} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
-				g := e.gate()
+			e.MustRun(func(co *scheduler.Coroutine) error {
+				g := e.Gate()
 				var z *scheduler.Coroutine
-				w := e.spawn(co, func(co *scheduler.Coroutine) error {
+				w := e.Spawn(co, func(co *scheduler.Coroutine) error {
 					around := scope.New(co)
 					s := scope.New(around)
 					var err error
-					z, err = s.Spawn(waiter(g))
+					z, err = s.Spawn(cotest.Waiter(g))
 					require.NoError(t, err)
 					require.NoError(t, co.Yield())
 					// The scope around it ends it: nobody has used its handle for that.
@@ -194,13 +194,13 @@ func TestScope_SCOPE26_AwaitAfterCancellationKeepsTheHandle(t *testing.T) {
 					s.AsNotSafely()
 					return wait(co, s)
 				})
-				yields(co, 4)
+				cotest.Yields(co, 4)
 				for range 2 {
-					storm(co)
+					cotest.Storm(co)
 				}
 				require.NotNil(t, z)
 				assert.False(t, z.CancellationRequested())
-				g.open(nil, nil)
+				g.Open(nil, nil)
 				_, err := co.Await(w)
 				require.NoError(t, err)
 				_, err = co.Await(z)
@@ -211,28 +211,28 @@ func TestScope_SCOPE26_AwaitAfterCancellationKeepsTheHandle(t *testing.T) {
 }
 
 func TestScope_SCOPE26_AnEndedOneIsLeftAloneByTheCollector(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		for name, end := range map[string]func(s *scope.Scope) error{
 			"cancel":         func(s *scope.Scope) error { return s.Cancel(errStop) },
 			"dispose safely": (*scope.Scope).DisposeSafely,
 			"limit":          func(s *scope.Scope) error { return s.DisposeAfterTimeout(hour) },
 		} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
-				g := e.gate()
+			e.MustRun(func(co *scheduler.Coroutine) error {
+				g := e.Gate()
 				var c *scheduler.Coroutine
 				abandon(func() *scope.Scope {
 					s := scope.New(co)
-					c = e.spawn(s, waiter(g))
+					c = e.Spawn(s, cotest.Waiter(g))
 					require.NoError(t, co.Yield())
 					require.NoError(t, end(s))
 					return s.AsNotSafely()
 				})
 				zombie := c.Zombie()
-				storm(co)
-				storm(co)
+				cotest.Storm(co)
+				cotest.Storm(co)
 				assert.False(t, c.CancellationRequested(), name)
 				assert.Equal(t, zombie, c.Zombie())
-				g.open(nil, nil)
+				g.Open(nil, nil)
 				_, err := co.Await(c)
 				return err
 			})
@@ -241,9 +241,9 @@ func TestScope_SCOPE26_AnEndedOneIsLeftAloneByTheCollector(t *testing.T) {
 }
 
 func TestScope_SCOPE26_DroppedAfterTheRun(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		var held []*scope.Scope
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for range 10 {
 				held = append(held, scope.New(co), scope.NewRoot(co))
 			}
@@ -260,8 +260,8 @@ func TestScope_SCOPE26_DroppedAfterTheRun(t *testing.T) {
 }
 
 func TestScope_CanBeStartedFromAsASpawner(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			var spawner scheduler.Spawner = s
 			c, err := spawner.Spawn(func(co *scheduler.Coroutine) error {

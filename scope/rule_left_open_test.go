@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -33,17 +34,17 @@ func TestScope_SCOPE14_SCOPE22_WhatAFinallyHandlerLeavesOpen(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			simulated(t, func(t *testing.T, e *env) {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+			cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					s := scope.New(co)
-					c := e.spawn(s, func(*scheduler.Coroutine) error { return nil })
+					c := e.Spawn(s, func(*scheduler.Coroutine) error { return nil })
 					require.NoError(t, c.OnFinally(handler))
-					require.NoError(t, s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.say("finally"); return nil }))
+					require.NoError(t, s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { e.Say("finally"); return nil }))
 					require.NoError(t, co.Delay(ms))
 					require.NoError(t, s.Close())
 					assert.NoError(t, s.AwaitAfterCancellation(co, nil))
 					require.NoError(t, co.Yield())
-					assert.Equal(t, []string{"finally"}, e.said())
+					assert.Equal(t, []string{"finally"}, e.Said())
 					return nil
 				})
 			})

@@ -6,14 +6,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 // With SpawnLines, "started" is the line of the user.
 func TestScope_CORO11_SpawnLinesAreThoseOfTheUser(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			where := map[string]string{}
 			_, err := scope.New(co).Spawn(func(co *scheduler.Coroutine) error { where["scope"] = co.SpawnLocation(); return nil })
 			require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -79,12 +80,12 @@ const (
 )
 
 func TestScope_ZombieLog_EveryRecordAndAttribute(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
 		r := newRecorder(nil)
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			g := e.gate()
-			z := e.spawn(s, func(co *scheduler.Coroutine) error {
+			g := e.Gate()
+			z := e.Spawn(s, func(co *scheduler.Coroutine) error {
 				if _, err := co.Await(g); err != nil {
 					return err
 				}
@@ -94,7 +95,7 @@ func TestScope_ZombieLog_EveryRecordAndAttribute(t *testing.T) {
 			require.NoError(t, co.Delay(3*ms))
 			assert.Empty(t, r.all())
 			require.NoError(t, s.Cancel(errStop))
-			g.open(nil, nil)
+			g.Open(nil, nil)
 			got := r.all()
 			require.Len(t, got, 1, "at once")
 			assert.Equal(t, became, got[0].message)
@@ -138,7 +139,7 @@ func TestScope_ZombieLog_EveryRecordAndAttribute(t *testing.T) {
 			// With an error.
 			s = scope.New(co)
 			require.NoError(t, s.OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { return nil }))
-			e.spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return errBoom })
+			e.Spawn(s, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return errBoom })
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Close())
 			require.NoError(t, s.AwaitAfterCancellation(co, func(error, *scope.Scope) error { return nil }))
@@ -149,25 +150,25 @@ func TestScope_ZombieLog_EveryRecordAndAttribute(t *testing.T) {
 			assert.Equal(t, []string{"run", "coroutine", "name", "started", "lingered", "error"}, got[1].order)
 			assert.Equal(t, "boom", got[1].attrs["error"])
 			return nil
-		}, withName("run of zombies"), withZombies(scheduler.ZombieLog{Logger: r.slog(), Linger: 10 * ms}))
+		}, cotest.WithName("run of zombies"), cotest.WithZombies(scheduler.ZombieLog{Logger: r.slog(), Linger: 10 * ms}))
 		assert.Empty(t, r.all())
 	})
 }
 
 func TestScope_ZombieLog_OneThatRunsOrHasNotBegun(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		r := newRecorder(nil)
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			self := e.spawn(s, func(co *scheduler.Coroutine) error { return s.Cancel(nil) })
+			self := e.Spawn(s, func(co *scheduler.Coroutine) error { return s.Cancel(nil) })
 			_, err := co.Await(self)
 			require.NoError(t, err)
 			s = scope.New(co)
-			queued := e.spawn(s, fails(nil))
+			queued := e.Spawn(s, cotest.Fails(nil))
 			require.NoError(t, s.DisposeSafely())
 			_, err = co.Await(queued)
 			return err
-		}, withZombies(scheduler.ZombieLog{Logger: r.slog()}))
+		}, cotest.WithZombies(scheduler.ZombieLog{Logger: r.slog()}))
 		got := r.all()
 		require.Len(t, got, 4)
 		for i, want := range []string{became, ended, became, ended} {
@@ -180,8 +181,8 @@ func TestScope_ZombieLog_OneThatRunsOrHasNotBegun(t *testing.T) {
 }
 
 func TestScope_ZombieLog_PeriodsAreExact(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		start := e.w.Now()
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		start := e.W.Now()
 		type told struct {
 			at       time.Duration
 			who      string
@@ -190,16 +191,16 @@ func TestScope_ZombieLog_PeriodsAreExact(t *testing.T) {
 		var got []told
 		r := newRecorder(func(rec record) {
 			if rec.message == linger {
-				got = append(got, told{e.w.Now().Sub(start), rec.attrs["name"], rec.values["lingered"].Duration()})
+				got = append(got, told{e.W.Now().Sub(start), rec.attrs["name"], rec.values["lingered"].Duration()})
 			}
 		})
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			a, b, c, never := scope.New(co), scope.New(co), scope.New(co), scope.New(co)
 			require.NoError(t, b.LogZombies(scheduler.ZombieLog{Logger: r.slog(), Linger: 4 * time.Second}))
 			require.NoError(t, never.LogZombies(scheduler.ZombieLog{Logger: r.slog(), Linger: -1}))
 			for name, s := range map[string]*scope.Scope{"a": a, "b": b, "c": c, "never": never} {
 				life := map[string]time.Duration{"a": 35, "b": 14, "c": 100, "never": 100}[name]
-				e.spawn(s, sleeper(life*time.Second), scheduler.Named(name))
+				e.Spawn(s, cotest.Sleeper(life*time.Second), scheduler.Named(name))
 			}
 			require.NoError(t, co.Yield())
 			require.NoError(t, a.Cancel(nil)) // from 0 on, every 10 s: that is what the zero value means
@@ -210,7 +211,7 @@ func TestScope_ZombieLog_PeriodsAreExact(t *testing.T) {
 			require.NoError(t, c.DisposeSafely()) // from 15 s on
 			require.NoError(t, co.Delay(25*time.Second))
 			return nil
-		}, withZombies(scheduler.ZombieLog{Logger: r.slog()}))
+		}, cotest.WithZombies(scheduler.ZombieLog{Logger: r.slog()}))
 		const s = time.Second
 		assert.Equal(t, []told{
 			{9 * s, "b", 4 * s},
@@ -221,16 +222,16 @@ func TestScope_ZombieLog_PeriodsAreExact(t *testing.T) {
 			{30 * s, "a", 30 * s},
 			{35 * s, "c", 20 * s},
 		}, got)
-		assert.Equal(t, 40*s, e.w.Now().Sub(start), "it keeps no run alive")
+		assert.Equal(t, 40*s, e.W.Now().Sub(start), "it keeps no run alive")
 	})
 }
 
 func TestScope_ZombieLog_OfTheRunOfAScopeAndInherited(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		run, own, later := newRecorder(nil), newRecorder(nil), newRecorder(nil)
 		zombie := func(co *scheduler.Coroutine, s *scope.Scope) {
 			t.Helper()
-			e.spawn(s, func(co *scheduler.Coroutine) error { return co.Yield() })
+			e.Spawn(s, func(co *scheduler.Coroutine) error { return co.Yield() })
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Cancel(nil))
 			require.NoError(t, s.AwaitAfterCancellation(co, nil))
@@ -257,7 +258,7 @@ func TestScope_ZombieLog_OfTheRunOfAScopeAndInherited(t *testing.T) {
 
 			// The log at the time when it becomes one is that of its end, too.
 			s := scope.New(co)
-			z := e.spawn(s, sleeper(ms))
+			z := e.Spawn(s, cotest.Sleeper(ms))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Cancel(nil))
 			assert.Equal(t, []string{became}, run.messages())
@@ -271,14 +272,14 @@ func TestScope_ZombieLog_OfTheRunOfAScopeAndInherited(t *testing.T) {
 			assert.Empty(t, later.messages())
 			return nil
 		}
-		e.mustRun(body, withZombies(scheduler.ZombieLog{Logger: run.slog()}))
+		e.MustRun(body, cotest.WithZombies(scheduler.ZombieLog{Logger: run.slog()}))
 		// Without a log for zombies that of the run has them.
-		e.mustRun(body, withOptions(scheduler.Options{Logger: run.slog(), Slice: hour, Watchdog: -1}))
+		e.MustRun(body, cotest.WithOptions(scheduler.Options{Logger: run.slog(), Slice: hour, Watchdog: -1}))
 	})
 }
 
 func TestScope_ZombieLog_DisabledLevels(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for level, want := range map[slog.Level][]string{
 			slog.LevelError: nil,
 			slog.LevelWarn:  {became, became, ended},
@@ -286,16 +287,16 @@ func TestScope_ZombieLog_DisabledLevels(t *testing.T) {
 		} {
 			r := newRecorder(nil)
 			r.min = level
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co)
 				require.NoError(t, s.OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { return nil }))
-				e.spawn(s, func(co *scheduler.Coroutine) error { _ = co.Yield(); return errBoom })
-				e.spawn(s, func(co *scheduler.Coroutine) error { return co.Yield() })
+				e.Spawn(s, func(co *scheduler.Coroutine) error { _ = co.Yield(); return errBoom })
+				e.Spawn(s, func(co *scheduler.Coroutine) error { return co.Yield() })
 				require.NoError(t, co.Yield())
 				require.NoError(t, s.Cancel(nil))
-				yields(co, 3)
+				cotest.Yields(co, 3)
 				return nil
-			}, withZombies(scheduler.ZombieLog{Logger: r.slog()}))
+			}, cotest.WithZombies(scheduler.ZombieLog{Logger: r.slog()}))
 			got := r.messages()
 			assert.ElementsMatch(t, want, got, level)
 		}
@@ -303,14 +304,14 @@ func TestScope_ZombieLog_DisabledLevels(t *testing.T) {
 }
 
 func TestScope_ZombieLog_AtTheEndOfTheRun(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		r := newRecorder(nil)
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			e.spawn(s, sleeper(hour))
+			e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
 			return s.Close()
-		}, withZombies(scheduler.ZombieLog{Logger: r.slog(), Linger: hour}))
+		}, cotest.WithZombies(scheduler.ZombieLog{Logger: r.slog(), Linger: hour}))
 		got := r.all()
 		require.Len(t, got, 2)
 		assert.Equal(t, ended, got[1].message)
@@ -322,7 +323,7 @@ func TestScope_ZombieLog_AHandlerThatPanicsOrExits(t *testing.T) {
 	for _, when := range []string{became, linger, ended} {
 		t.Run(when, func(t *testing.T) {
 			for _, exit := range []bool{false, true} {
-				onLibuv(t, func(t *testing.T, e *env) {
+				cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 					r := newRecorder(func(rec record) {
 						if rec.message != when {
 							return
@@ -335,18 +336,18 @@ func TestScope_ZombieLog_AHandlerThatPanicsOrExits(t *testing.T) {
 					main := func(co *scheduler.Coroutine) error {
 						s := scope.New(co)
 						for range 2 {
-							e.spawn(s, sleeper(5*ms))
+							e.Spawn(s, cotest.Sleeper(5*ms))
 						}
 						require.NoError(t, co.Yield())
 						_ = s.Cancel(nil)
 						return s.AwaitAfterCancellation(co, nil)
 					}
-					opt := withZombies(scheduler.ZombieLog{Logger: r.slog(), Linger: ms})
+					opt := cotest.WithZombies(scheduler.ZombieLog{Logger: r.slog(), Linger: ms})
 					if exit {
-						e.exits(main, opt)
+						exits(e, main, opt)
 						return
 					}
-					err := e.run(main, opt)
+					err := e.Run(main, opt)
 					var p *event.PanicError
 					require.ErrorAs(t, err, &p)
 					assert.Equal(t, "the logger is broken", p.Value)
@@ -357,7 +358,7 @@ func TestScope_ZombieLog_AHandlerThatPanicsOrExits(t *testing.T) {
 }
 
 func TestScope_ZombieLog_AHandlerThatUsesTheScope(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var s *scope.Scope
 		calls := 0
 		r := newRecorder(func(rec record) {
@@ -365,29 +366,29 @@ func TestScope_ZombieLog_AHandlerThatUsesTheScope(t *testing.T) {
 			switch rec.message {
 			case became:
 				assert.NoError(t, s.Dispose()) // in the middle of the cancellation
-				_, err := s.Spawn(fails(nil))
-				isUsage(t, err)
+				_, err := s.Spawn(cotest.Fails(nil))
+				cotest.IsUsage(t, err)
 			case ended:
 				assert.NoError(t, s.Cancel(nil))
 				_ = s.Info()
 			}
 		})
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s = scope.New(co)
 			var all []*scheduler.Coroutine
 			for range 3 {
-				all = append(all, e.spawn(s, sleeper(hour)))
+				all = append(all, e.Spawn(s, cotest.Sleeper(hour)))
 			}
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.Cancel(errStop))
 			require.NoError(t, s.AwaitAfterCancellation(co, nil))
 			for _, c := range all {
-				isCancelled(t, c.Error(), scope.ErrDisposed)
+				cotest.IsCancelled(t, c.Error(), scope.ErrDisposed)
 			}
-			e.counts(1, 0, 1)
+			e.Counts(1, 0, 1)
 			counts(t, s, 0, 0, 0)
 			return nil
-		}, withZombies(scheduler.ZombieLog{Logger: r.slog()}))
+		}, cotest.WithZombies(scheduler.ZombieLog{Logger: r.slog()}))
 		assert.Positive(t, calls)
 	})
 }

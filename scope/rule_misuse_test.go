@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/reactortest"
 	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
@@ -57,21 +58,21 @@ var makers = map[string]func(owner scheduler.Scoped) *scope.Scope{
 }
 
 func TestScope_Misuse_NilHandles(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for _, s := range []*scope.Scope{nil, {}} {
 				for name, call := range calls(co) {
-					isInvalid(t, call(s), name, "scope")
+					cotest.IsInvalid(t, call(s), name, "scope")
 				}
 				for name, look := range looks {
-					isInvalid(t, panicOf(t, func() { look(s) }), name, "scope")
+					cotest.IsInvalid(t, cotest.PanicOf(t, func() { look(s) }), name, "scope")
 				}
-				_, err := s.Spawn(fails(nil))
-				isUsage(t, err, "nil")
+				_, err := s.Spawn(cotest.Fails(nil))
+				cotest.IsUsage(t, err, "nil")
 				_, err = co.Await(s)
-				isInvalid(t, err, "scheduler: Await", "scope")
+				cotest.IsInvalid(t, err, "scheduler: Await", "scope")
 				_, _, err = co.AwaitFirst([]event.Event{s})
-				isInvalid(t, err, "scheduler: AwaitFirst", "scope")
+				cotest.IsInvalid(t, err, "scheduler: AwaitFirst", "scope")
 				assert.Nil(t, s.Scope())
 			}
 			return nil
@@ -80,33 +81,33 @@ func TestScope_Misuse_NilHandles(t *testing.T) {
 }
 
 func TestScope_Misuse_NilOwnersAndFunctions(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			var noCoroutine *scheduler.Coroutine
 			var noScope *scheduler.Scope
 			var noHandle *scope.Scope
 			for name, build := range makers {
 				for _, owner := range []scheduler.Scoped{nil, noCoroutine, noScope, noHandle, &scope.Scope{}, &scheduler.Coroutine{}} {
-					isInvalid(t, panicOf(t, func() { build(owner) }), name, "owner")
+					cotest.IsInvalid(t, cotest.PanicOf(t, func() { build(owner) }), name, "owner")
 				}
 			}
 			s := scope.New(co)
-			isInvalid(t, s.OnFinally(nil), "scope: Scope.OnFinally", "function")
+			cotest.IsInvalid(t, s.OnFinally(nil), "scope: Scope.OnFinally", "function")
 			_, err := s.Spawn(nil)
-			isInvalid(t, err, "scheduler: Scope.Spawn", "function")
+			cotest.IsInvalid(t, err, "scheduler: Scope.Spawn", "function")
 			for _, wait := range []func(*scheduler.Coroutine) error{
 				func(co *scheduler.Coroutine) error { return s.AwaitCompletion(co) },
 				func(co *scheduler.Coroutine) error { return s.AwaitAfterCancellation(co, nil) },
 			} {
-				isUsage(t, wait(nil), "nil")
-				isUsage(t, wait(&scheduler.Coroutine{}), "Run or Spawn")
+				cotest.IsUsage(t, wait(nil), "nil")
+				cotest.IsUsage(t, wait(&scheduler.Coroutine{}), "Run or Spawn")
 				// Another's coroutine, and from a callback.
-				other := e.spawn(co, sleeper(ms))
-				isUsage(t, wait(other), "another body")
-				e.after(ms/2, func() { isUsage(t, wait(co), "callback") })
+				other := e.Spawn(co, cotest.Sleeper(ms))
+				cotest.IsUsage(t, wait(other), "another body")
+				e.After(ms/2, func() { cotest.IsUsage(t, wait(co), "callback") })
 				_, err = co.Await(other)
 				require.NoError(t, err)
-				isUsage(t, wait(other))
+				cotest.IsUsage(t, wait(other))
 			}
 			counts(t, s, 0, 0, 0)
 			return nil
@@ -115,35 +116,35 @@ func TestScope_Misuse_NilOwnersAndFunctions(t *testing.T) {
 }
 
 func TestScope_CORO30_OtherGoroutinesAreRefused(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var s *scope.Scope
 		var main *scheduler.Coroutine
 		refused := func(words ...string) {
 			t.Helper()
 			for name, call := range calls(main) {
-				isUsage(t, call(s), append([]string{name}, words...)...)
+				cotest.IsUsage(t, call(s), append([]string{name}, words...)...)
 			}
 			for name, look := range looks {
-				isUsage(t, panicOf(t, func() { look(s) }), append([]string{name}, words...)...)
+				cotest.IsUsage(t, cotest.PanicOf(t, func() { look(s) }), append([]string{name}, words...)...)
 			}
 			for name, build := range makers {
-				isUsage(t, panicOf(t, func() { build(s) }), append([]string{name}, words...)...)
-				isUsage(t, panicOf(t, func() { build(main) }), append([]string{name}, words...)...)
+				cotest.IsUsage(t, cotest.PanicOf(t, func() { build(s) }), append([]string{name}, words...)...)
+				cotest.IsUsage(t, cotest.PanicOf(t, func() { build(main) }), append([]string{name}, words...)...)
 			}
-			_, err := s.Spawn(fails(nil))
-			isUsage(t, err, words...)
+			_, err := s.Spawn(cotest.Fails(nil))
+			cotest.IsUsage(t, err, words...)
 		}
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			main, s = co, scope.New(co)
-			c := e.spawn(s, sleeper(ms))
+			c := e.Spawn(s, cotest.Sleeper(ms))
 			require.NoError(t, co.Yield())
-			foreign(func() { refused("goroutine", "this run") })
+			cotest.Foreign(func() { refused("goroutine", "this run") })
 			assert.False(t, s.IsClosed())
 			assert.True(t, s.Safe())
 			counts(t, s, 1, 0, 1)
 			_, err := co.Await(c)
 			return err
-		}, withName("this run"))
+		}, cotest.WithName("this run"))
 		refused("not running") // after the end of the run
 		assert.NotEmpty(t, s.Info())
 		assert.NotNil(t, s.AsEvent())
@@ -153,10 +154,10 @@ func TestScope_CORO30_OtherGoroutinesAreRefused(t *testing.T) {
 
 // GEN-11: the scope of one run, used by a coroutine of another.
 func TestScope_GEN11_OtherRuns(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			e.spawn(s, sleeper(ms))
+			e.Spawn(s, cotest.Sleeper(ms))
 			require.NoError(t, co.Yield())
 			done := make(chan struct{})
 			go func() {
@@ -166,20 +167,19 @@ func TestScope_GEN11_OtherRuns(t *testing.T) {
 				defer func() { assert.NoError(t, w.Close()) }()
 				assert.NoError(t, scheduler.New(w, scheduler.Options{Name: "the other run"}).Run(context.Background(), func(other *scheduler.Coroutine) error {
 					both := []string{"the one run", "the other run"}
-					isUsage(t, s.AwaitCompletion(other), append(both, "AwaitCompletion")...)
-					isUsage(t, s.AwaitAfterCancellation(other, nil), append(both, "AwaitAfterCancellation")...)
+					cotest.IsUsage(t, s.AwaitCompletion(other), append(both, "AwaitCompletion")...)
+					cotest.IsUsage(t, s.AwaitAfterCancellation(other, nil), append(both, "AwaitAfterCancellation")...)
 					_, err := other.Await(s)
-					isUsage(t, err, append(both, "Await")...)
+					cotest.IsUsage(t, err, append(both, "Await")...)
 					_, _, err = other.AwaitFirst([]event.Event{s})
-					isUsage(t, err, append(both, "AwaitFirst")...)
-					here := &gate{}
-					here.Init(gateKind{g: here}, w.Count(), event.FlagPeriodic|event.FlagHidden)
+					cotest.IsUsage(t, err, append(both, "AwaitFirst")...)
+					here := cotest.NewGate(w.Count())
 					_, err = other.Await(here, scheduler.Token(s))
-					isUsage(t, err, append(both, "Await")...)
-					isUsage(t, s.Cancel(nil), "the one run")
-					_, err = s.Spawn(fails(nil))
-					isUsage(t, err, "the one run")
-					isUsage(t, panicOf(t, func() { scope.New(s) }), "the one run")
+					cotest.IsUsage(t, err, append(both, "Await")...)
+					cotest.IsUsage(t, s.Cancel(nil), "the one run")
+					_, err = s.Spawn(cotest.Fails(nil))
+					cotest.IsUsage(t, err, "the one run")
+					cotest.IsUsage(t, cotest.PanicOf(t, func() { scope.New(s) }), "the one run")
 					own := scope.New(other)
 					assert.False(t, own.Same(s))
 					return own.Close()
@@ -188,23 +188,23 @@ func TestScope_GEN11_OtherRuns(t *testing.T) {
 			<-done
 			assert.False(t, s.IsClosed())
 			return s.AwaitCompletion(co)
-		}, withName("the one run"))
+		}, cotest.WithName("the one run"))
 	})
 }
 
 func TestScope_Misuse_CallsInCallbacks(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			s, g := scope.New(co), e.gate()
-			c := e.spawn(s, waiter(g))
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			s, g := scope.New(co), e.Gate()
+			c := e.Spawn(s, cotest.Waiter(g))
 			require.NoError(t, co.Yield())
-			e.after(ms, func() {
+			e.After(ms, func() {
 				// What does not suspend works.
 				below := scope.New(s)
-				e.spawn(below, fails(nil))
+				e.Spawn(below, cotest.Fails(nil))
 				assert.Len(t, s.ChildScopes(), 1)
-				isUsage(t, s.AwaitCompletion(c), "callback")
-				isUsage(t, s.AwaitCompletion(co), "callback")
+				cotest.IsUsage(t, s.AwaitCompletion(c), "callback")
+				cotest.IsUsage(t, s.AwaitCompletion(co), "callback")
 				assert.NoError(t, below.Cancel(errStop))
 				assert.NoError(t, s.DisposeSafely())
 				assert.True(t, c.Zombie())
@@ -213,25 +213,25 @@ func TestScope_Misuse_CallsInCallbacks(t *testing.T) {
 			require.NoError(t, co.Scheduler().Microtask(func() error { s.AsNotSafely(); return nil }))
 			require.NoError(t, co.Delay(2*ms))
 			assert.False(t, s.Safe())
-			g.open(nil, nil)
+			g.Open(nil, nil)
 			return s.AwaitAfterCancellation(co, nil)
 		})
 	})
 }
 
 func TestScope_Misuse_SubscribersMayDoAnything(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for name, do := range map[string]func(s *scope.Scope) error{
-			"spawn":  func(s *scope.Scope) error { _, err := s.Spawn(e.sayer("spawned")); return err },
+			"spawn":  func(s *scope.Scope) error { _, err := s.Spawn(e.Sayer("spawned")); return err },
 			"cancel": func(s *scope.Scope) error { return s.Cancel(errStop) },
 			"close":  (*scope.Scope).Close,
 			"limit":  func(s *scope.Scope) error { return s.DisposeAfterTimeout(ms) },
 		} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co)
 				var cb *event.Callback
 				calls := 0
-				e.spawn(s, sleeper(ms))
+				e.Spawn(s, cotest.Sleeper(ms))
 				cb, err := s.AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) {
 					calls++
 					if calls == 1 {
@@ -243,7 +243,7 @@ func TestScope_Misuse_SubscribersMayDoAnything(t *testing.T) {
 				require.NoError(t, s.AwaitCompletion(co))
 				if name == "spawn" {
 					assert.Equal(t, 2, calls)
-					assert.Equal(t, []string{"spawned"}, e.said())
+					assert.Equal(t, []string{"spawned"}, e.Said())
 				} else {
 					assert.Equal(t, 1, calls)
 				}
@@ -252,9 +252,9 @@ func TestScope_Misuse_SubscribersMayDoAnything(t *testing.T) {
 			})
 		}
 		// One that panics is a failure of the run.
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
-			e.spawn(s, sleeper(ms))
+			e.Spawn(s, cotest.Sleeper(ms))
 			_, err := s.AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) { panic(errBoom) })
 			require.NoError(t, err)
 			return co.Delay(hour)

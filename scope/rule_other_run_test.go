@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
@@ -13,12 +14,12 @@ import (
 
 // With -race: a scope that is awaited by mistake in a run that goes on at the same time.
 func TestScope_GEN11_AwaitedInAnotherRunAtTheSameTime(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			var all []*scope.Scope
 			for range 100 {
 				s := scope.New(co)
-				e.spawn(s, sleeper(ms))
+				e.Spawn(s, cotest.Sleeper(ms))
 				all = append(all, s)
 			}
 			done := make(chan struct{})
@@ -29,7 +30,7 @@ func TestScope_GEN11_AwaitedInAnotherRunAtTheSameTime(t *testing.T) {
 				assert.NoError(t, scheduler.New(r, scheduler.Options{}).Run(context.Background(), func(co *scheduler.Coroutine) error {
 					for _, s := range all {
 						_, err := co.Await(s)
-						isUsage(t, err, "Await")
+						cotest.IsUsage(t, err, "Await")
 					}
 					return nil
 				}))

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -15,8 +16,8 @@ func (e *textless) Error() string { return e.text } // panics for a nil one
 
 // What Run returns can be printed.
 func TestGroup_GEN08_TheTextOfAnUnhandledErrorThatPanics(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			g := groupOf(t, co)
 			_, err := g.Spawn(co, groupFails[int]((*textless)(nil)))
 			require.NoError(t, err)

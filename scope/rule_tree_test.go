@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 func TestScope_SCOPE01_NewOnesAreSafeInheritedOnesCopy(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			assert.True(t, scope.Main(co).Safe(), "the main scope too")
 			assert.True(t, scope.NewRoot(co).Safe())
 			s := scope.New(co)
@@ -44,20 +45,20 @@ func TestScope_SCOPE01_NewOnesAreSafeInheritedOnesCopy(t *testing.T) {
 }
 
 func TestScope_SCOPE01_TheFlagAtTheTimeOfTheCallDecides(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co).AsNotSafely()
-			a := e.spawn(s, sleeper(ms))
+			a := e.Spawn(s, cotest.Sleeper(ms))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.AllowZombies().Cancel(errStop))
 			assert.True(t, a.Zombie())
 			s = scope.New(co)
-			b := e.spawn(s, sleeper(hour))
+			b := e.Spawn(s, cotest.Sleeper(hour))
 			require.NoError(t, co.Yield())
 			require.NoError(t, s.AsNotSafely().Cancel(errStop))
 			assert.False(t, b.Zombie())
 			_, err := co.Await(b)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			_, err = co.Await(a)
 			return err
 		})
@@ -65,7 +66,7 @@ func TestScope_SCOPE01_TheFlagAtTheTimeOfTheCallDecides(t *testing.T) {
 }
 
 func TestScope_SCOPE02_AnEmptyOneIsFinishedAndOpen(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		ends := map[string]func(s *scope.Scope) error{
 			"cancel":                func(s *scope.Scope) error { return s.Cancel(errStop) },
 			"dispose":               (*scope.Scope).Dispose,
@@ -76,18 +77,18 @@ func TestScope_SCOPE02_AnEmptyOneIsFinishedAndOpen(t *testing.T) {
 		for name, end := range ends {
 			for _, used := range []bool{false, true} {
 				for _, safe := range []bool{false, true} {
-					e.mustRun(func(co *scheduler.Coroutine) error {
+					e.MustRun(func(co *scheduler.Coroutine) error {
 						s := scope.New(co)
 						if !safe {
 							s.AsNotSafely()
 						}
 						require.NoError(t, s.OnFinally(func(_ *scheduler.Coroutine, got *scope.Scope) error {
 							assert.True(t, got.Same(s))
-							e.say("finally")
+							e.Say("finally")
 							return nil
 						}))
 						if used {
-							e.spawn(s, fails(nil))
+							e.Spawn(s, cotest.Fails(nil))
 							assert.False(t, s.IsFinished())
 							require.NoError(t, s.AwaitCompletion(co))
 						}
@@ -97,13 +98,13 @@ func TestScope_SCOPE02_AnEmptyOneIsFinishedAndOpen(t *testing.T) {
 						require.NoError(t, end(s))
 						assert.True(t, s.IsClosed(), name)
 						assert.True(t, s.IsFinished(), name)
-						assert.Empty(t, e.said(), "scheduled, not run at once")
+						assert.Empty(t, e.Said(), "scheduled, not run at once")
 						require.NoError(t, co.Yield())
-						assert.Equal(t, []string{"finally"}, e.said(), name)
+						assert.Equal(t, []string{"finally"}, e.Said(), name)
 						require.NoError(t, end(s), "idempotent")
 						require.NoError(t, co.Yield())
-						assert.Empty(t, e.said(), name)
-						assert.Zero(t, e.w.Live(), "no timer")
+						assert.Empty(t, e.Said(), name)
+						assert.Zero(t, e.W.Live(), "no timer")
 						return nil
 					})
 				}
@@ -113,7 +114,7 @@ func TestScope_SCOPE02_AnEmptyOneIsFinishedAndOpen(t *testing.T) {
 }
 
 func TestScope_SCOPE07_NoSpawnFromTheMomentOfTheCall(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		ends := map[string]func(s *scope.Scope) error{
 			"cancel":                func(s *scope.Scope) error { return s.Cancel(errStop) },
 			"dispose":               (*scope.Scope).Dispose,
@@ -122,44 +123,44 @@ func TestScope_SCOPE07_NoSpawnFromTheMomentOfTheCall(t *testing.T) {
 			"close":                 (*scope.Scope).Close,
 		}
 		for name, end := range ends {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co)
 				below := scope.New(s)
-				inside := e.spawn(s, func(co *scheduler.Coroutine) error {
+				inside := e.Spawn(s, func(co *scheduler.Coroutine) error {
 					_ = co.Delay(ms)
-					_, err := co.Spawn(e.sayer("never")) // through a coroutine of the scope
-					isUsage(t, err, "scope")
+					_, err := co.Spawn(e.Sayer("never")) // through a coroutine of the scope
+					cotest.IsUsage(t, err, "scope")
 					return nil
 				})
-				e.spawn(below, sleeper(ms))
+				e.Spawn(below, cotest.Sleeper(ms))
 				require.NoError(t, co.Yield())
 				require.NoError(t, end(s))
 				for _, x := range []*scope.Scope{s, below} {
-					_, err := x.Spawn(e.sayer("never"))
-					isUsage(t, err, "scope")
+					_, err := x.Spawn(e.Sayer("never"))
+					cotest.IsUsage(t, err, "scope")
 				}
-				_, err := inside.Spawn(e.sayer("never"))
-				isUsage(t, err)
+				_, err := inside.Spawn(e.Sayer("never"))
+				cotest.IsUsage(t, err)
 				for _, made := range []*scope.Scope{scope.New(s), scope.Inherit(below), scope.New(inside)} {
 					assert.True(t, made.IsClosed(), name+": what is made in a closed one is closed")
 					assert.True(t, made.IsFinished())
-					_, err := made.Spawn(e.sayer("never"))
-					isUsage(t, err)
+					_, err := made.Spawn(e.Sayer("never"))
+					cotest.IsUsage(t, err)
 					require.NoError(t, made.AwaitCompletion(co))
 					require.NoError(t, made.Close())
 				}
 				assert.Equal(t, name == "cancel" || name == "dispose", scope.New(s).IsCancelled(), name)
-				e.spawn(scope.New(co), e.sayer("beside"))
+				e.Spawn(scope.New(co), e.Sayer("beside"))
 				return co.Delay(3 * ms)
 			})
-			assert.Equal(t, []string{"beside"}, e.said(), name)
+			assert.Equal(t, []string{"beside"}, e.Said(), name)
 		}
 	})
 }
 
 func TestScope_SCOPE28_ChildScopesAreTheDirectOnes(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			assert.Empty(t, s.ChildScopes())
 			a, b := scope.New(s), scope.Inherit(s)
@@ -182,13 +183,13 @@ func TestScope_SCOPE28_ChildScopesAreTheDirectOnes(t *testing.T) {
 			assert.Empty(t, root.ChildScopes())
 
 			// The scopes of finally handlers are nobody's children.
-			c := e.spawn(a, fails(nil))
+			c := e.Spawn(a, cotest.Fails(nil))
 			require.NoError(t, c.OnFinally(func(self, _ *scheduler.Coroutine) error {
 				assert.Len(t, a.ChildScopes(), 1)
 				assert.False(t, scope.Of(self).Same(a))
 				return self.Yield()
 			}))
-			yields(co, 3)
+			cotest.Yields(co, 3)
 
 			require.NoError(t, deep.Close())
 			assert.Empty(t, a.ChildScopes(), "one that has ended is gone")
@@ -201,8 +202,8 @@ func TestScope_SCOPE28_ChildScopesAreTheDirectOnes(t *testing.T) {
 }
 
 func TestScope_HandlesOfOneScopeAreTheSame(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			var nobody *scope.Scope
 			assert.True(t, s.Same(s))
@@ -212,7 +213,7 @@ func TestScope_HandlesOfOneScopeAreTheSame(t *testing.T) {
 			assert.False(t, s.Same(scope.New(co)))
 			assert.True(t, scope.Of(co).Same(scope.Main(co)))
 			assert.True(t, scope.Of(s).Same(s), "a scope is in itself")
-			c := e.spawn(s, func(co *scheduler.Coroutine) error {
+			c := e.Spawn(s, func(co *scheduler.Coroutine) error {
 				assert.True(t, scope.Of(co).Same(s))
 				assert.True(t, scope.Main(co).Same(scope.Of(co)) == false)
 				assert.Same(t, s.Scope(), co.Scope())
@@ -228,40 +229,40 @@ func TestScope_HandlesOfOneScopeAreTheSame(t *testing.T) {
 }
 
 func TestScope_RootsEndWithTheRun(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var s, empty *scope.Scope
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s, empty = scope.NewRoot(co), scope.NewRoot(co)
 			for name, x := range map[string]*scope.Scope{"used": s, "empty": empty} {
 				require.NoError(t, x.OnFinally(func(self *scheduler.Coroutine, got *scope.Scope) error {
 					assert.True(t, got.Same(x))
 					assert.True(t, got.IsClosed())
-					e.say("finally " + name)
+					e.Say("finally " + name)
 					return self.Delay(ms)
 				}))
 			}
-			e.spawn(s, func(co *scheduler.Coroutine) error {
+			e.Spawn(s, func(co *scheduler.Coroutine) error {
 				_ = co.Delay(ms)
-				e.say("works")
+				e.Say("works")
 				return nil
 			})
 			return nil
 		})
-		said := e.said()
+		said := e.Said()
 		require.Len(t, said, 3)
 		assert.Equal(t, "works", said[0], "its coroutines are active ones")
 		assert.ElementsMatch(t, []string{"finally used", "finally empty"}, said[1:])
 
 		// Its failures are those of the run, and of nobody beside it.
-		err := e.run(func(co *scheduler.Coroutine) error {
-			require.NoError(t, scope.Main(co).OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.say("wrong"); return nil }))
-			require.NoError(t, scope.Main(co).OnChildError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.say("wrong"); return nil }))
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			require.NoError(t, scope.Main(co).OnError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.Say("wrong"); return nil }))
+			require.NoError(t, scope.Main(co).OnChildError(func(*scope.Scope, *scheduler.Coroutine, error) error { e.Say("wrong"); return nil }))
 			root := scope.NewRoot(co)
 			defer root.Close()
-			e.spawn(root, fails(errBoom))
+			e.Spawn(root, cotest.Fails(errBoom))
 			return co.Delay(hour)
 		})
 		require.ErrorIs(t, err, errBoom)
-		assert.Empty(t, e.said())
+		assert.Empty(t, e.Said())
 	})
 }

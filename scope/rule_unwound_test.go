@@ -6,18 +6,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 // Who has returned did not have to be unwound.
 func TestScheduler_SHUT03_WhoHasEndedIsNotNamed(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
 		var c *scheduler.Coroutine
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, sleeper(hour))
-			c = e.spawn(co, fails(errBoom))
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, cotest.Sleeper(hour))
+			c = e.Spawn(co, cotest.Fails(errBoom))
 			return co.Delay(hour)
-		}, withGrace(-1))
+		}, cotest.WithGrace(-1))
 		require.ErrorIs(t, err, errBoom)
 		var s *scheduler.ShutdownError
 		if assert.ErrorAs(t, err, &s) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -30,11 +31,11 @@ func (c countingLog) WithAttrs([]slog.Attr) slog.Handler            { return c }
 func (c countingLog) WithGroup(string) slog.Handler                 { return c }
 
 func TestScope_ZombieLog_OneThatWasRefusedDoesNotLinger(t *testing.T) {
-	simulated(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s, log := scope.New(co), countingLog{}
 			require.NoError(t, s.LogZombies(scheduler.ZombieLog{Logger: slog.New(log), Linger: ms}))
-			_, err := s.Spawn(fails(nil), scheduler.By(refusing{s}))
+			_, err := s.Spawn(cotest.Fails(nil), scheduler.By(refusing{s}))
 			require.ErrorIs(t, err, errBoom)
 			counts(t, s, 0, 0, 0)
 			require.NoError(t, co.Delay(10*ms))

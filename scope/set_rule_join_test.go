@@ -10,19 +10,20 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
 
 func TestSet_TSET03_TwoResultsInTheOrderInWhichTheyEnded(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
-		holds := e.groupHolds(s, 2)
-		yields(co, 1)
+		holds := groupHolds(e, s, 2)
+		cotest.Yields(co, 1)
 		holds[1].give(11)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		holds[0].give(10)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.Equal(t, 2, s.Count())
 		first := groupFirst(t, s.JoinNext)
 		assert.True(t, first.Completed())
@@ -36,15 +37,15 @@ func TestSet_TSET03_TwoResultsInTheOrderInWhichTheyEnded(t *testing.T) {
 }
 
 func TestSet_TSET01_JoinNextOfAnEmptySet(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
 		check := func() {
 			t.Helper()
 			f, err := s.JoinNext()
-			isUsage(t, err, "Set.JoinNext", "empty")
+			cotest.IsUsage(t, err, "Set.JoinNext", "empty")
 			assert.Nil(t, f)
 			f, err = s.JoinAny()
-			isUsage(t, err, "Set.JoinAny", "empty")
+			cotest.IsUsage(t, err, "Set.JoinAny", "empty")
 			assert.Nil(t, f)
 		}
 		check()
@@ -57,18 +58,18 @@ func TestSet_TSET01_JoinNextOfAnEmptySet(t *testing.T) {
 }
 
 func TestSet_TSET01_WhoWaitsIsServedInTheOrderOfArrival(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
-		holds := e.groupHolds(s, 5)
+		holds := groupHolds(e, s, 5)
 		var fs []*future.Future[int]
 		for range 4 {
 			fs = append(fs, groupFirst(t, s.JoinNext))
 		}
 		require.NoError(t, fs[1].Cancel(errStop))
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		for i, at := range []int{3, 0, 4, 2} {
 			holds[at].give(at)
-			yields(co, 2)
+			cotest.Yields(co, 2)
 			assert.Equal(t, []int{4, 3, 2, 2}[i], s.Count())
 		}
 		assert.Equal(t, 3, groupAwait(t, co, fs[0]))
@@ -82,7 +83,7 @@ func TestSet_TSET01_WhoWaitsIsServedInTheOrderOfArrival(t *testing.T) {
 }
 
 func TestSet_TSET01_AFailureIsHandedOutOnce(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
 		waiting := func() *future.Future[int] {
 			groupMust(t, co, s, groupFails[int](errBoom))
@@ -91,7 +92,7 @@ func TestSet_TSET01_AFailureIsHandedOutOnce(t *testing.T) {
 		_, err := waiting.Await(co)
 		assert.Equal(t, errBoom, err)
 		groupMust(t, co, s, groupFails[int](errOther))
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.Equal(t, 1, s.Stats().Unhandled)
 		_, err = groupFirst(t, s.JoinNext).Await(co)
 		assert.Equal(t, errOther, err)
@@ -101,13 +102,13 @@ func TestSet_TSET01_AFailureIsHandedOutOnce(t *testing.T) {
 }
 
 func TestSet_TSET01_WhenOthersWereGivenAll(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
-		holds := e.groupHolds(s, 1)
+		holds := groupHolds(e, s, 1)
 		first, second, any := groupFirst(t, s.JoinNext), groupFirst(t, s.JoinNext), groupFirst(t, s.JoinAny)
 		holds[0].give(1)
 		assert.Equal(t, 1, groupAwait(t, co, first))
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.False(t, second.Completed(), "the set is open")
 		require.NoError(t, s.Close())
 		for _, f := range []*future.Future[int]{second, any} {
@@ -118,13 +119,13 @@ func TestSet_TSET01_WhenOthersWereGivenAll(t *testing.T) {
 }
 
 func TestSet_TSET01_JoinAnySkipsFailures(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
-		holds := e.groupHolds(s, 4)
+		holds := groupHolds(e, s, 4)
 		any := groupFirst(t, s.JoinAny)
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		holds[3].fail(errBoom)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.False(t, any.Completed())
 		assert.Equal(t, 4, s.Count(), "failures stay")
 		holds[1].give(1)
@@ -132,7 +133,7 @@ func TestSet_TSET01_JoinAnySkipsFailures(t *testing.T) {
 		assert.Equal(t, 3, s.Count())
 		assert.Equal(t, 1, s.Stats().Unhandled)
 		holds[2].give(2)
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.Equal(t, 2, groupAwait(t, co, groupFirst(t, s.JoinAny)), "past the failure")
 		assert.Equal(t, 2, s.Count())
 
@@ -143,7 +144,7 @@ func TestSet_TSET01_JoinAnySkipsFailures(t *testing.T) {
 		assert.Zero(t, s.Count(), "they were handed out")
 
 		groupMust(t, co, s, groupFails[int](errStop))
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		settled := groupFirst(t, s.JoinAny)
 		assert.True(t, settled.Completed())
 		_, err = settled.Await(co)
@@ -154,11 +155,11 @@ func TestSet_TSET01_JoinAnySkipsFailures(t *testing.T) {
 
 // JoinNext and JoinAny stand in one line.
 func TestSet_TSET01_NextAndAnyInOneLine(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
-		holds := e.groupHolds(s, 4)
+		holds := groupHolds(e, s, 4)
 		any1, next1, any2, next2 := groupFirst(t, s.JoinAny), groupFirst(t, s.JoinNext), groupFirst(t, s.JoinAny), groupFirst(t, s.JoinNext)
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		holds[0].fail(errBoom)
 		_, err := next1.Await(co)
 		assert.Equal(t, errBoom, err, "the first who takes failures")
@@ -175,7 +176,7 @@ func TestSet_TSET01_NextAndAnyInOneLine(t *testing.T) {
 }
 
 func TestSet_TSET01_JoinAllTakesEverything(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s, err := scope.NewKeyedSet[string, int](co)
 		require.NoError(t, err)
 		for i, key := range []string{"slow", "quick", "at once"} {
@@ -190,7 +191,7 @@ func TestSet_TSET01_JoinAllTakesEverything(t *testing.T) {
 		assert.Zero(t, s.Results().Len())
 
 		require.NoError(t, s.SpawnKey(co, "slow", groupGives(7)), "keys are free again")
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		again := s.JoinAll()
 		assert.True(t, again.Completed())
 		assert.Equal(t, map[string]int{"slow": 7}, groupAwait(t, co, again).Map())
@@ -201,14 +202,14 @@ func TestSet_TSET01_JoinAllTakesEverything(t *testing.T) {
 func TestSet_TSET01_JoinAllWithFailures(t *testing.T) {
 	for _, ignore := range []bool{false, true} {
 		t.Run(fmt.Sprint("ignore ", ignore), func(t *testing.T) {
-			groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+			groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 				s := groupSet(t, co, scope.GroupConfig{IgnoreErrors: ignore})
 				for _, when := range []string{"pending", "settled"} {
 					groupMust(t, co, s, groupFails[int](errBoom))
 					key := groupMust(t, co, s, groupGives(5))
 					groupMust(t, co, s, groupFails[int](errOther))
 					if when == "settled" {
-						yields(co, 2)
+						cotest.Yields(co, 2)
 					}
 					all, err := s.JoinAll().Await(co)
 					if ignore {
@@ -225,7 +226,7 @@ func TestSet_TSET01_JoinAllWithFailures(t *testing.T) {
 }
 
 func TestSet_TSET04_FinallyAfterJoinAllSeesNothing(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
 		count := -1
 		require.NoError(t, s.OnFinally(func(_ *scheduler.Coroutine, s *scope.Set[int, int]) error {
@@ -237,7 +238,7 @@ func TestSet_TSET04_FinallyAfterJoinAllSeesNothing(t *testing.T) {
 		}
 		require.NoError(t, s.Close())
 		assert.Equal(t, 3, groupAwait(t, co, s.JoinAll()).Len())
-		yields(co, 3)
+		cotest.Yields(co, 3)
 		assert.Zero(t, count)
 
 		empty := groupSet(t, co)
@@ -249,18 +250,18 @@ func TestSet_TSET04_FinallyAfterJoinAllSeesNothing(t *testing.T) {
 }
 
 func TestSet_TSET01_AKeyIsTakenUntilItIsHandedOut(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s, err := scope.NewKeyedSet[string, int](co)
 		require.NoError(t, err)
 		for range 3 {
 			require.NoError(t, s.SpawnKey(co, "key", groupGives(1)))
-			isUsage(t, s.SpawnKey(co, "key", groupGives(1)), "key")
-			yields(co, 2)
-			isUsage(t, s.TrySpawnKey("key", groupGives(1)), "key")
+			cotest.IsUsage(t, s.SpawnKey(co, "key", groupGives(1)), "key")
+			cotest.Yields(co, 2)
+			cotest.IsUsage(t, s.TrySpawnKey("key", groupGives(1)), "key")
 			groupAwait(t, co, groupFirst(t, s.JoinNext))
 		}
 		require.NoError(t, s.SpawnKey(co, "key", groupFails[int](errBoom)))
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		_, err = groupFirst(t, s.JoinAny).Await(co)
 		groupComposite(t, err, errBoom)
 		require.NoError(t, s.SpawnKey(co, "key", groupGives(2)))
@@ -274,7 +275,7 @@ func TestSet_TSET01_AKeyIsTakenUntilItIsHandedOut(t *testing.T) {
 }
 
 func TestSet_TG01_AutomaticKeysNeverRepeat(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
 		for i := range 10 {
 			assert.Equal(t, i, groupMust(t, co, s, groupGives(0)))
@@ -290,18 +291,18 @@ func TestSet_TG01_AutomaticKeysNeverRepeat(t *testing.T) {
 }
 
 func TestSet_TG20_LoopsShareTheTasks(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co, groupLimit(3, 3))
 		seen := map[int]int{}
 		loops := make([]int, 3)
 		var workers []*scheduler.Coroutine
 		for i := range loops {
-			workers = append(workers, e.spawn(co, func(co *scheduler.Coroutine) error {
+			workers = append(workers, e.Spawn(co, func(co *scheduler.Coroutine) error {
 				for o, err := range s.Outcomes(co) {
 					require.NoError(t, err)
 					seen[o.Key]++
 					loops[i]++
-					yields(co, 1)
+					cotest.Yields(co, 1)
 				}
 				return nil
 			}))
@@ -326,12 +327,12 @@ func TestSet_TG20_LoopsShareTheTasks(t *testing.T) {
 }
 
 func TestSet_TG20_ALoopThatBreaksLeavesTheRest(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
 		for i := range 4 {
 			groupMust(t, co, s, groupGives(i))
 		}
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		for range 2 {
 			for _, err := range s.Outcomes(co) {
 				require.NoError(t, err)
@@ -346,31 +347,31 @@ func TestSet_TG20_ALoopThatBreaksLeavesTheRest(t *testing.T) {
 }
 
 // groupLoop is a loop that takes one outcome and says it.
-func (e *env) groupLoop(co *scheduler.Coroutine, s *scope.Set[int, int], name string, opts ...scheduler.WaitOption) *scheduler.Coroutine {
-	return e.spawn(co, func(co *scheduler.Coroutine) error {
+func groupLoop(e *cotest.Env, co *scheduler.Coroutine, s *scope.Set[int, int], name string, opts ...scheduler.WaitOption) *scheduler.Coroutine {
+	return e.Spawn(co, func(co *scheduler.Coroutine) error {
 		n := 0
 		for o, err := range s.Outcomes(co, opts...) {
 			n++
 			if err != nil {
-				e.say(name + ": " + groupShort(err))
+				e.Say(name + ": " + groupShort(err))
 				return nil
 			}
-			e.say(fmt.Sprintf("%s: %d", name, o.Value))
+			e.Say(fmt.Sprintf("%s: %d", name, o.Value))
 			return nil
 		}
 		if n == 0 {
-			e.say(name + ": none")
+			e.Say(name + ": none")
 		}
 		return nil
 	})
 }
 
 func TestSet_GEN01_WhatWasSetAsideIsNobodyElses(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
-		hold := e.groupHolds(s, 1)[0]
-		loop := e.groupLoop(co, s, "a")
-		yields(co, 2)
+		hold := groupHolds(e, s, 1)[0]
+		loop := groupLoop(e, co, s, "a")
+		cotest.Yields(co, 2)
 		hold.give(7)
 		groupUntil(t, co, func() bool { return hold.ended })
 		if !loop.Completed() {
@@ -380,8 +381,8 @@ func TestSet_GEN01_WhatWasSetAsideIsNobodyElses(t *testing.T) {
 			next := groupFirst(t, s.JoinNext)
 			assert.False(t, next.Completed())
 			assert.Zero(t, groupAwait(t, co, s.JoinAll()).Len())
-			yields(co, 2)
-			e.groupSaid("a: 7")
+			cotest.Yields(co, 2)
+			groupSaid(e, "a: 7")
 			assert.Zero(t, s.Count())
 			assert.False(t, next.Completed())
 			require.NoError(t, s.Close())
@@ -394,17 +395,17 @@ func TestSet_GEN01_WhatWasSetAsideIsNobodyElses(t *testing.T) {
 func TestSet_GEN02_CANC22_ALoopIsCancelledBeforeItRuns(t *testing.T) {
 	for name, taker := range map[string]string{"to the next loop": "loop", "to a future": "future", "into the set": "none"} {
 		t.Run(name, func(t *testing.T) {
-			groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+			groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 				s := groupSet(t, co)
-				holds := e.groupHolds(s, 2)
-				yields(co, 1)
-				loop := e.groupLoop(co, s, "a")
-				yields(co, 1)
+				holds := groupHolds(e, s, 2)
+				cotest.Yields(co, 1)
+				loop := groupLoop(e, co, s, "a")
+				cotest.Yields(co, 1)
 				var f *future.Future[int]
 				switch taker {
 				case "loop":
-					e.groupLoop(co, s, "b")
-					yields(co, 1)
+					groupLoop(e, co, s, "b")
+					cotest.Yields(co, 1)
 				case "future":
 					f = groupFirst(t, s.JoinNext)
 				}
@@ -416,15 +417,15 @@ func TestSet_GEN02_CANC22_ALoopIsCancelledBeforeItRuns(t *testing.T) {
 				if f != nil {
 					assert.True(t, f.Completed(), "in the same step")
 				}
-				yields(co, 3)
+				cotest.Yields(co, 3)
 				switch taker {
 				case "loop":
-					e.groupSaid("a: cancelled stop", "b: 7")
+					groupSaid(e, "a: cancelled stop", "b: 7")
 				case "future":
-					e.groupSaid("a: cancelled stop")
+					groupSaid(e, "a: cancelled stop")
 					assert.Equal(t, 7, groupAwait(t, co, f))
 				case "none":
-					e.groupSaid("a: cancelled stop")
+					groupSaid(e, "a: cancelled stop")
 					assert.Equal(t, 2, s.Count())
 					assert.Equal(t, 7, groupAwait(t, co, groupFirst(t, s.JoinNext)), "in its old place")
 				}
@@ -438,15 +439,15 @@ func TestSet_GEN02_CANC22_ALoopIsCancelledBeforeItRuns(t *testing.T) {
 // As long as a loop may leave the success that was set aside for it, not all is lost for who wants one.
 func TestSet_GEN05_JoinAnyWaitsForWhatALoopMayLeave(t *testing.T) {
 	for _, leaves := range []bool{true, false} {
-		groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+		groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 			s := groupSet(t, co)
-			holds := e.groupHolds(s, 2)
-			yields(co, 1)
-			loop := e.groupLoop(co, s, "a")
-			yields(co, 1)
+			holds := groupHolds(e, s, 2)
+			cotest.Yields(co, 1)
+			loop := groupLoop(e, co, s, "a")
+			cotest.Yields(co, 1)
 			holds[0].give(7)
 			holds[1].fail(errBoom)
-			yields(co, 1)
+			cotest.Yields(co, 1)
 			require.True(t, holds[0].ended && holds[1].ended)
 			require.True(t, loop.Queued(), "it is woken for the first")
 			any := groupFirst(t, s.JoinAny)
@@ -460,31 +461,31 @@ func TestSet_GEN05_JoinAnyWaitsForWhatALoopMayLeave(t *testing.T) {
 			}
 			_, err := any.Await(co)
 			groupComposite(t, err, errBoom)
-			e.groupSaid("a: 7")
+			groupSaid(e, "a: 7")
 			assert.Zero(t, s.Count())
 		})
 	}
 }
 
 func TestSet_GEN05_WhatAFailureWasSetAsideForIsUnhandledAgain(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
-		sc, failures := e.groupScope(co)
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
+		sc, failures := groupScope(e, co)
 		s := groupSet(t, sc)
-		hold := e.groupHolds(s, 1)[0]
-		yields(co, 1)
-		loop := e.groupLoop(co, s, "a")
+		hold := groupHolds(e, s, 1)[0]
+		cotest.Yields(co, 1)
+		loop := groupLoop(e, co, s, "a")
 		any := groupFirst(t, s.JoinAny)
 		require.NoError(t, any.Cancel(nil))
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		hold.fail(errBoom)
 		groupUntil(t, co, func() bool { return hold.ended })
 		require.True(t, loop.Queued())
 		require.NoError(t, loop.Cancel(nil))
-		yields(co, 2)
+		cotest.Yields(co, 2)
 		assert.Equal(t, 1, s.Stats().Unhandled)
 		require.NoError(t, s.Close())
 		require.NoError(t, sc.Dispose())
-		yields(co, 3)
+		cotest.Yields(co, 3)
 		require.Len(t, *failures, 1)
 		groupComposite(t, (*failures)[0], errBoom)
 		runtime.KeepAlive(s)
@@ -492,24 +493,24 @@ func TestSet_GEN05_WhatAFailureWasSetAsideForIsUnhandledAgain(t *testing.T) {
 }
 
 func TestSet_TG20_ALoopEndsWhenOthersTakeTheLast(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
-		hold := e.groupHolds(s, 1)[0]
-		yields(co, 1)
+		hold := groupHolds(e, s, 1)[0]
+		cotest.Yields(co, 1)
 		for _, name := range []string{"a", "b", "c"} {
-			e.groupLoop(co, s, name)
+			groupLoop(e, co, s, name)
 		}
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.NoError(t, s.Close())
 		hold.give(1)
-		yields(co, 4)
-		assert.ElementsMatch(t, []string{"a: 1", "b: none", "c: none"}, e.said())
+		cotest.Yields(co, 4)
+		assert.ElementsMatch(t, []string{"a: 1", "b: none", "c: none"}, e.Said())
 		require.NoError(t, s.AwaitCompletion(co))
 	})
 }
 
 func TestSet_TG13_LookingHandsOutNothing(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co)
 		groupMust(t, co, s, groupGives(1))
 		groupMust(t, co, s, groupFails[int](errBoom))
@@ -529,22 +530,22 @@ func TestSet_TG13_LookingHandsOutNothing(t *testing.T) {
 }
 
 func TestSet_TG16_TheOutcomesOfACancelledSetCanBeTaken(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s := groupSet(t, co, groupLimit(1, 3))
-		e.groupHolds(s, 4)
+		groupHolds(e, s, 4)
 		pending := groupFirst(t, s.JoinNext)
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		require.NoError(t, s.Cancel(errStop))
 		_, err := pending.Await(co)
-		isCancelled(t, err, errStop)
+		cotest.IsCancelled(t, err, errStop)
 		require.NoError(t, s.AwaitCompletion(co))
 		assert.Equal(t, 3, s.Count())
 		_, err = groupFirst(t, s.JoinNext).Await(co)
-		isCancelled(t, err, errStop)
+		cotest.IsCancelled(t, err, errStop)
 		n := 0
 		for o, err := range s.Outcomes(co) {
 			require.NoError(t, err)
-			isCancelled(t, o.Err, errStop)
+			cotest.IsCancelled(t, o.Err, errStop)
 			n++
 			break
 		}
@@ -557,7 +558,7 @@ func TestSet_TG16_TheOutcomesOfACancelledSetCanBeTaken(t *testing.T) {
 
 // A subscriber of one joined future uses the set, whose entry is gone by then (GEN-10).
 func TestSet_GEN10_SubscribersUseTheSet(t *testing.T) {
-	groupMain(t, func(t *testing.T, e *env, co *scheduler.Coroutine) {
+	groupMain(t, func(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 		s, err := scope.NewKeyedSet[string, int](co, groupLimit(1, 1))
 		require.NoError(t, err)
 		var rounds []int
@@ -611,8 +612,8 @@ func TestSet_TSET01_AHundredThousandTasksWithoutGrowth(t *testing.T) {
 	}
 	for name, take := range takes {
 		t.Run(name, func(t *testing.T) {
-			onLibuv(t, func(t *testing.T, e *env) {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+			cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					s := groupSet(t, co, groupLimit(4, 6))
 					run := func(tasks int) {
 						for range tasks / 10 {

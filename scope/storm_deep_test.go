@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -21,19 +22,19 @@ func TestStorm_VeryDeepTrees(t *testing.T) {
 		"left to the end of the run": func([]*scope.Scope) {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			simulated(t, func(t *testing.T, e *env) {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+			cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					var owner scheduler.Scoped = co
 					var all []*scope.Scope
-					g := e.gate()
+					g := e.Gate()
 					for range 20_000 {
 						s := scope.Inherit(owner)
 						owner, all = s, append(all, s)
-						e.spawn(s, waiter(g))
+						e.Spawn(s, cotest.Waiter(g))
 					}
 					require.NoError(t, co.Yield())
 					end(all)
-					g.open(nil, nil)
+					g.Open(nil, nil)
 					return nil
 				})
 			})

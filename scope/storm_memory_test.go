@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 )
@@ -35,8 +36,8 @@ func stormGrowth(fn func()) int64 {
 }
 
 func TestStorm_AMillionCoroutinesInALongLivedScope(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			s := scope.New(co)
 			defer s.Close()
 			ended := 0
@@ -51,7 +52,7 @@ func TestStorm_AMillionCoroutinesInALongLivedScope(t *testing.T) {
 			grown := stormGrowth(func() {
 				for range 250 / stormDivisor {
 					for range 1000 {
-						e.spawn(s, body)
+						e.Spawn(s, body)
 						spawned++
 					}
 					require.NoError(t, s.AwaitCompletion(co))
@@ -66,13 +67,13 @@ func TestStorm_AMillionCoroutinesInALongLivedScope(t *testing.T) {
 }
 
 func TestStorm_TheMemoryOfABurstComesBack(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		for _, end := range []string{"by themselves", "disposed", "as zombies"} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				s := scope.New(co)
 				burst := func(in *scope.Scope) {
 					for range 100_000 / stormDivisor {
-						e.spawn(in, func(*scheduler.Coroutine) error { return nil })
+						e.Spawn(in, func(*scheduler.Coroutine) error { return nil })
 					}
 					switch end {
 					case "disposed":
@@ -97,19 +98,19 @@ func TestStorm_TheMemoryOfABurstComesBack(t *testing.T) {
 }
 
 func TestStorm_AHundredThousandScopesInALongLivedOne(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		nothing := func(*scope.Scope, *scheduler.Coroutine, error) error { return nil }
 		for name, life := range map[string]func(t *testing.T, co *scheduler.Coroutine, s *scope.Scope){
 			"closed":   func(*testing.T, *scheduler.Coroutine, *scope.Scope) {},
 			"disposed": func(_ *testing.T, _ *scheduler.Coroutine, s *scope.Scope) { _ = s.Dispose() },
 			"with a coroutine": func(t *testing.T, co *scheduler.Coroutine, s *scope.Scope) {
-				e.spawn(s, sleeper(hour))
+				e.Spawn(s, cotest.Sleeper(hour))
 				_ = co.Yield()
 				_ = s.Dispose()
 				_ = s.AwaitAfterCancellation(co, nil)
 			},
 			"with a zombie": func(t *testing.T, co *scheduler.Coroutine, s *scope.Scope) {
-				e.spawn(s, func(co *scheduler.Coroutine) error { return co.Yield() })
+				e.Spawn(s, func(co *scheduler.Coroutine) error { return co.Yield() })
 				_ = co.Yield()
 				_ = s.Cancel(nil)
 				_ = s.AwaitAfterCancellation(co, nil)
@@ -118,21 +119,21 @@ func TestStorm_AHundredThousandScopesInALongLivedOne(t *testing.T) {
 				_ = s.OnError(nothing)
 				_ = s.OnChildError(nothing)
 				_ = s.OnFinally(func(self *scheduler.Coroutine, _ *scope.Scope) error { return self.Yield() })
-				e.spawn(scope.New(s), fails(errBoom))
+				e.Spawn(scope.New(s), cotest.Fails(errBoom))
 				_ = s.AwaitCompletion(co)
 				_ = s.Close()
-				yields(co, 2)
+				cotest.Yields(co, 2)
 			},
 			"with a limit": func(t *testing.T, co *scheduler.Coroutine, s *scope.Scope) {
-				e.spawn(s, func(co *scheduler.Coroutine) error { return co.Yield() })
+				e.Spawn(s, func(co *scheduler.Coroutine) error { return co.Yield() })
 				_ = s.DisposeAfterTimeout(hour)
 				_ = s.AwaitCompletion(co)
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				e.t = t
+				e.T = t
 				n := 25_000 / stormDivisor
-				e.mustRun(func(co *scheduler.Coroutine) error {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					parent := scope.New(co)
 					defer parent.Close()
 					grown := stormGrowth(func() {
@@ -141,7 +142,7 @@ func TestStorm_AHundredThousandScopesInALongLivedOne(t *testing.T) {
 							life(t, co, s)
 							_ = s.Close()
 						}
-						yields(co, 3)
+						cotest.Yields(co, 3)
 					})
 					assert.Empty(t, parent.ChildScopes())
 					counts(t, parent, 0, 0, 0)
@@ -156,10 +157,10 @@ func TestStorm_AHundredThousandScopesInALongLivedOne(t *testing.T) {
 func TestStorm_TenThousandHandlesAreDropped(t *testing.T) {
 	for name, safe := range map[string]bool{"safe": true, "not safe": false} {
 		t.Run(name, func(t *testing.T) {
-			onLibuv(t, func(t *testing.T, e *env) {
+			cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 				const n = 10_000
 				ended, cancelled, finally := 0, 0, 0
-				e.mustRun(func(co *scheduler.Coroutine) error {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					for i := range n {
 						s := scope.New(co)
 						if !safe {
@@ -167,9 +168,9 @@ func TestStorm_TenThousandHandlesAreDropped(t *testing.T) {
 						}
 						require.NoError(t, s.OnFinally(func(*scheduler.Coroutine, *scope.Scope) error { finally++; return nil }))
 						if i%10 == 0 {
-							g := e.gate()
-							e.after(ms, func() { g.open(nil, nil) })
-							e.spawn(s, func(co *scheduler.Coroutine) error {
+							g := e.Gate()
+							e.After(ms, func() { g.Open(nil, nil) })
+							e.Spawn(s, func(co *scheduler.Coroutine) error {
 								for {
 									_, err := co.Await(g)
 									if err != nil {
@@ -181,12 +182,12 @@ func TestStorm_TenThousandHandlesAreDropped(t *testing.T) {
 										ended++
 										return nil
 									}
-									e.after(ms, func() { g.open(nil, nil) })
+									e.After(ms, func() { g.Open(nil, nil) })
 								}
 							})
 						}
 					}
-					collect(t, co, func() bool {
+					cotest.Collect(t, co, func() bool {
 						require.NoError(t, co.Delay(ms))
 						return len(scope.Of(co).ChildScopes()) == 0
 					})

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 	"github.com/uvasync/uvasync/scope"
 	"github.com/uvasync/uvasync/uvtest"
@@ -103,8 +104,8 @@ func stormIn(t *testing.T, coroutines int, build func(root *scope.Scope, below f
 				case end.spares:
 					assert.Equal(t, started, all.Zombies)
 				}
-				_, err := st.root.Spawn(sleeper(ms))
-				isUsage(t, err)
+				_, err := st.root.Spawn(cotest.Sleeper(ms))
+				cotest.IsUsage(t, err)
 				require.NoError(t, st.root.AwaitCompletion(co))
 				require.NoError(t, st.root.AwaitAfterCancellation(co, nil))
 				require.NoError(t, co.Yield())
@@ -152,10 +153,10 @@ func TestStorm_TwoThousandScopesDeep(t *testing.T) {
 func TestStorm_AFailureTwoThousandScopesDeep(t *testing.T) {
 	for _, handled := range []bool{true, false} {
 		t.Run(fmt.Sprint("handled ", handled), func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 				const depth = stormDepth
 				told, cancelled := 0, 0
-				err := e.run(func(co *scheduler.Coroutine) error {
+				err := e.Run(func(co *scheduler.Coroutine) error {
 					root := scope.New(co)
 					if handled {
 						require.NoError(t, root.OnChildError(func(_ *scope.Scope, _ *scheduler.Coroutine, err error) error {
@@ -167,7 +168,7 @@ func TestStorm_AFailureTwoThousandScopesDeep(t *testing.T) {
 					in := root
 					for range depth {
 						in = scope.New(in)
-						e.spawn(in, func(co *scheduler.Coroutine) error {
+						e.Spawn(in, func(co *scheduler.Coroutine) error {
 							err := co.Delay(hour)
 							if errors.Is(err, errBoom) {
 								cancelled++
@@ -176,9 +177,9 @@ func TestStorm_AFailureTwoThousandScopesDeep(t *testing.T) {
 						})
 					}
 					require.NoError(t, co.Yield())
-					e.spawn(in, fails(errBoom))
+					e.Spawn(in, cotest.Fails(errBoom))
 					if err := root.AwaitCompletion(co); !handled {
-						isCancelled(t, err, errBoom)
+						cotest.IsCancelled(t, err, errBoom)
 						return nil
 					}
 					assert.False(t, root.IsCancelled())

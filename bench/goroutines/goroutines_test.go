@@ -28,6 +28,8 @@ func TestCountsAreWhatWasAskedFor(t *testing.T) {
 		{"group", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return Group(10, 0, 3) }},
 		{"group with a limit", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return Group(10, 2, 3) }},
 		{"tree", measure.Work{Starts: 30, Events: 30}, func() (measure.Sample, error) { return Tree(10, 3) }},
+		{"pool", measure.Work{Starts: 1, Events: 30}, func() (measure.Sample, error) { return PoolUncontended(3, 30) }},
+		{"pool with a line", measure.Work{Starts: 10, Events: 30}, func() (measure.Sample, error) { return PoolContended(10, 2, 3) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := c.run()

@@ -64,7 +64,7 @@ func readGraph(t *testing.T) graph {
 }
 
 // Packages that only tests import: they may use C and test libraries, and nothing that is not a test may use them.
-var testOnly = []string{"internal/child", "internal/csignal", "internal/foreign", "internal/leak", "internal/imports", "internal/reactortest"}
+var testOnly = []string{"internal/child", "internal/cotest", "internal/csignal", "internal/foreign", "internal/leak", "internal/imports", "internal/reactortest"}
 
 // forbidden says which of our packages a package may not reach, directly or not.
 var forbidden = map[string]func(dep string) bool{

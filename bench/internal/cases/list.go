@@ -54,6 +54,8 @@ func List(shrink int) []Case {
 		w.scopeFinish("scope-finish-100k", crowded),
 		w.scopeMemory(),
 		w.scopeMemory1M(),
+		w.poolUncontended(),
+		w.poolContended(),
 	}
 }
 

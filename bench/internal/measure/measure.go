@@ -13,7 +13,7 @@ import (
 type Work struct {
 	Starts uint64 // timers, deadlines, polls, coroutines, messages or futures that were started
 	Stops  uint64 // stopped again before they fired
-	Events uint64 // callbacks that ran; coroutines that got to their end, switches, messages received, wake-ups
+	Events uint64 // callbacks that ran; coroutines that got to their end, switches, messages received, wake-ups, acquisitions
 	Bytes  uint64 // bytes read
 	Closes uint64 // handles that were closed and freed
 	Turns  uint64 // turns of the loop

@@ -33,6 +33,8 @@ func TestCountsAreWhatWasAskedFor(t *testing.T) {
 		{"scope that has seen many", measure.Work{Starts: 1_000, Events: 1_000}, func() (measure.Sample, error) { return ScopeMemory(2_000) }},
 		{"scope of queued ones", measure.Work{Starts: 3_000, Stops: 3_000}, func() (measure.Sample, error) { return ScopeQueued(3_000) }},
 		{"scopes of queued ones", measure.Work{Starts: 3_000, Stops: 3_000}, func() (measure.Sample, error) { return ScopesQueued(3_000) }},
+		{"pool", measure.Work{Starts: 1, Events: 30}, func() (measure.Sample, error) { return PoolUncontended(3, 30) }},
+		{"pool with a line", measure.Work{Starts: 10, Events: 30}, func() (measure.Sample, error) { return PoolContended(10, 2, 3) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := c.run()
