@@ -116,6 +116,11 @@ func scopeOf(call string, owner scheduler.Scoped) (*scheduler.Scope, error) {
 // AsEvent returns the event that happens when the channel is closed.
 func (c *Channel[T]) AsEvent() *event.Base { return &c.base }
 
+// RefuseWait is what the waits of coroutines ask: those of other runs cannot wait for the channel (GEN-11).
+func (c *Channel[T]) RefuseWait(call string, co *scheduler.Coroutine) error {
+	return c.s.CheckRun(call, co, "the channel")
+}
+
 // Flags returns the event's flags.
 func (c *Channel[T]) Flags() event.Flags { return c.base.Flags() }
 

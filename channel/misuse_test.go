@@ -75,12 +75,15 @@ func TestChannel_GEN11_BelongsToOneRun(t *testing.T) {
 				err = scheduler.New(r, scheduler.Options{Name: inner}).Run(t.Context(), func(co *scheduler.Coroutine) error {
 					_, recv := there.Recv(co)
 					_, sel := channel.Select(co, []channel.Case{there.SendCase(1)})
-					for call, err := range map[string]error{"channel: Send": there.Send(co, 1), "channel: Recv": recv, "channel: Select": sel} {
+					_, await := co.Await(there)
+					for call, err := range map[string]error{
+						"channel: Send": there.Send(co, 1), "channel: Recv": recv, "channel: Select": sel, "scheduler: Await": await,
+					} {
 						var usage *event.UsageError
-						if assert.ErrorAs(t, err, &usage) {
+						if assert.ErrorAs(t, err, &usage, call) {
 							assert.Equal(t, call, usage.Call)
 							assert.Contains(t, usage.Problem, inner)
-							assert.Contains(t, usage.Problem, "run "+t.Name())
+							assert.Contains(t, usage.Problem, t.Name())
 						}
 					}
 					return nil

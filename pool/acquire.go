@@ -38,8 +38,9 @@ func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption)
 	}
 	t, _ := c.breaker.admit()
 	if c.idle.Len() > 0 {
+		h := c.out(co, c.idle.Pop(), t)
 		co.Lucky()
-		return c.out(co, c.idle.Pop(), t), nil
+		return h, nil
 	}
 	w, over, err := c.waits(co, place[T]{ticket: t}, opts)
 	if !over {
@@ -60,7 +61,7 @@ func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption)
 // check is what is left of the beginning of a call, when Enter has found nothing and there is something to look at.
 func (c *core[T]) check(call string, co *scheduler.Coroutine, opts []scheduler.WaitOption) error {
 	if co.Scheduler() != c.s {
-		return c.foreign(call, co.Scheduler())
+		return c.foreign(call, co)
 	}
 	return scheduler.CheckOptions(call, opts)
 }

@@ -104,7 +104,6 @@ func (c *core[T]) retire() {
 		c.watch(&e.span)
 	}
 	c.destroyLater(old)
-	c.refill()
 }
 
 // tooOld reports whether e, which is idle, is to be retired, when so many others are. One that only Config.Min keeps is as if it

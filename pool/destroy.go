@@ -17,7 +17,8 @@ func (c *core[T]) destroy(co *scheduler.Coroutine, e *entry[T]) error {
 	return c.hooks.unmake(co, e.value)
 }
 
-// destroyLater ends them in this order, on a coroutine of its own, which the run waits for and a shutdown lets begin in any case.
+// destroyLater ends them in this order, on a coroutine of its own, which the run waits for and a shutdown lets begin in any case;
+// then what Config.Min lacks is made.
 func (c *core[T]) destroyLater(entries []*entry[T]) {
 	if len(entries) == 0 {
 		return
@@ -27,12 +28,14 @@ func (c *core[T]) destroyLater(entries []*entry[T]) {
 			c.stats.Destroyed++
 			c.drop(e)
 		}
+		c.refill()
 		return
 	}
 	calls := make([]func(*scheduler.Coroutine) error, len(entries))
 	for i, e := range entries {
 		calls[i] = func(self *scheduler.Coroutine) error { return c.destroy(self, e) }
 	}
+	calls = append(calls, func(*scheduler.Coroutine) error { c.refill(); return nil })
 	name := "pool: destroy"
 	if c.name != "" {
 		name = "pool " + c.name + ": destroy"

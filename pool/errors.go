@@ -85,17 +85,18 @@ func (p *Pool[T]) entered(call string, co *scheduler.Coroutine) (*core[T], error
 		return nil, err
 	}
 	if co.Scheduler() != p.core.s {
-		return nil, p.core.foreign(call, co.Scheduler())
+		return nil, p.core.foreign(call, co)
 	}
 	return p.core, nil
 }
 
-func (c *core[T]) foreign(call string, other *scheduler.Scheduler) error {
-	return &event.UsageError{
-		Call:    call,
-		Problem: "the pool belongs to run " + c.s.Name() + ", the coroutine to run " + other.Name(),
-		Fix:     "give each run a pool of its own",
+// foreign is the answer to a coroutine of another run (GEN-11).
+func (c *core[T]) foreign(call string, co *scheduler.Coroutine) error {
+	what := "the pool"
+	if c.name != "" {
+		what += " " + c.name
 	}
+	return c.s.CheckRun(call, co, what)
 }
 
 // failed takes a failure of somebody else's code that no call can return (GEN-08).

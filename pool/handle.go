@@ -28,10 +28,14 @@ func (h Handle[T]) Value() (v T) {
 // Errors: that of Destroy; *event.UsageError when it was given back already, which harms nobody, when the handle is none, or for
 // any misuse of co.
 func (h Handle[T]) Release(co *scheduler.Coroutine) error {
-	if err := h.back(callRelease, co); err != nil {
-		return err
+	e := h.e
+	// back, written out, because most calls are good and it is not inlined.
+	if e == nil || e.turn != h.turn || co.Check(callRelease) != nil || co.Scheduler() != e.pool.s {
+		return h.back(callRelease, co)
 	}
-	e, c := h.e, h.e.pool
+	e.turn++
+	e.holder = nil
+	c := e.pool
 	if c.plain && c.breaker.asksNobody() && !c.stale(e) {
 		c.put(e, false)
 		return nil
@@ -49,7 +53,7 @@ func (h Handle[T]) back(call string, co *scheduler.Coroutine) error {
 		return err
 	}
 	if co.Scheduler() != e.pool.s {
-		return e.pool.foreign(call, co.Scheduler())
+		return e.pool.foreign(call, co)
 	}
 	return h.end(call)
 }
@@ -78,13 +82,17 @@ func noHandle(call string) error {
 
 // release is Release with everything there is to ask.
 func (c *core[T]) release(co *scheduler.Coroutine, e *entry[T]) (err error) {
-	kept := false
+	ok, kept := false, false
 	defer func() {
-		if !kept {
-			err = c.destroy(co, e)
+		if kept {
+			return
+		}
+		err = c.destroy(co, e)
+		if ok { // it was only old: another one takes its place
+			c.refill()
 		}
 	}()
-	ok := c.accepts(co, e)
+	ok = c.accepts(co, e)
 	t := e.ticket
 	e.ticket = ticket{}
 	if ok {

@@ -67,8 +67,11 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 	}
 	scope := co.Scope()
 	if cfg.Scope != nil {
-		if scope = cfg.Scope.Scope(); scope == nil || scope.Scheduler() != co.Scheduler() {
-			return nil, invalid("Scope", cfg.Scope, "pass a scope or a coroutine of the same run, or nothing")
+		if scope = cfg.Scope.Scope(); scope == nil {
+			return nil, invalid("Scope", nil, "pass a scope or a coroutine of the run, or nothing")
+		}
+		if err := scope.Scheduler().CheckRun(callNew, co, "the scope"); err != nil {
+			return nil, err
 		}
 	}
 	p := &Pool[T]{&core[T]{
@@ -143,7 +146,18 @@ func (p *Pool[T]) Now() time.Time { return p.core.s.Reactor().Now() }
 // AsEvent returns the event that happens when the pool was closed and its last resource is gone.
 func (p *Pool[T]) AsEvent() *event.Base { return &p.core.base }
 
+// RefuseWait is what the waits of coroutines ask: those of other runs cannot wait for the pool (GEN-11).
+func (p *Pool[T]) RefuseWait(call string, co *scheduler.Coroutine) error {
+	if p == nil || p.core == nil {
+		return noPool(call)
+	}
+	return p.core.foreign(call, co)
+}
+
 // Flags returns the event's flags.
 func (p *Pool[T]) Flags() event.Flags { return p.core.base.Flags() }
 
-var _ Source = (*Pool[int])(nil)
+var (
+	_ Source             = (*Pool[int])(nil)
+	_ scheduler.Refusing = (*Pool[int])(nil)
+)

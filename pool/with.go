@@ -11,6 +11,10 @@ func (p *Pool[T]) With(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine,
 	if fn == nil {
 		return &event.InvalidArgumentError{Call: callWith, Arg: "function", Got: nil, Legal: "pass what to do with the resource"}
 	}
+	c, err := p.entered(callWith, co)
+	if err != nil {
+		return err
+	}
 	h, err := p.Acquire(co, opts...)
 	if err != nil {
 		return err
@@ -22,7 +26,7 @@ func (p *Pool[T]) With(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine,
 		case returned:
 			err = event.Join(err, failure)
 		case failure != nil: // fn panics: there is no other way to tell
-			h.e.pool.failed(failure)
+			c.failed(failure)
 		}
 	}()
 	err = fn(co, h.Value())

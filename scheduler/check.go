@@ -72,6 +72,15 @@ func (co *Coroutine) misuse(call string) error {
 	return usage(call, fmt.Sprintf("it was called in %s with the coroutine of another body: %s", co.scope.s.Current().title(), co.title()), fix+", not that of a function around it")
 }
 
+// CheckRun returns nil when co is a coroutine of this run, and a *event.UsageError otherwise that names the call, what was called,
+// and both runs (GEN-11). It is what things that belong to one run answer as [Refusing]. Any goroutine.
+func (s *Scheduler) CheckRun(call string, co *Coroutine, what string) error {
+	if co == nil || co.scope == nil {
+		return co.misuse(call)
+	}
+	return sameRun(call, co, s, what)
+}
+
 // sameRun answers GEN-11 for coroutine co and something of s.
 func sameRun(call string, co *Coroutine, s *Scheduler, what string) error {
 	if co.scope.s == s {
