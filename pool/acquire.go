@@ -42,6 +42,7 @@ func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption)
 		co.Lucky()
 		return h, nil
 	}
+	c.stats.EmptyAcquired++
 	w, over, err := c.waits(co, place[T]{ticket: t}, opts)
 	if !over {
 		began := c.s.Clock()
@@ -68,7 +69,6 @@ func (c *core[T]) check(call string, co *scheduler.Coroutine, opts []scheduler.W
 
 // waits puts co in the line and begins its wait; the rest is to follow as with scheduler's Parking.
 func (c *core[T]) waits(co *scheduler.Coroutine, at place[T], opts []scheduler.WaitOption) (w *waitq.Waiter[place[T]], over bool, err error) {
-	c.stats.EmptyAcquired++
 	if c.timeout > 0 && scheduler.TimeoutOf(opts) == 0 {
 		opts = append([]scheduler.WaitOption{scheduler.Timeout(c.timeout)}, opts...)
 	}
@@ -90,7 +90,7 @@ func (c *core[T]) acquire(co *scheduler.Coroutine, opts []scheduler.WaitOption) 
 	}
 	t, ok := c.breaker.admit()
 	if !ok {
-		return Handle[T]{}, ErrServiceUnavailable
+		return Handle[T]{}, c.unavailable()
 	}
 	limit := scheduler.TimeoutOf(opts)
 	if limit == 0 {
@@ -100,12 +100,16 @@ func (c *core[T]) acquire(co *scheduler.Coroutine, opts []scheduler.WaitOption) 
 		return c.obtain(co, t, opts)
 	}
 	var h Handle[T]
-	late := false
+	late, begun := false, false
 	err := co.WithTimeout(limit, func(co *scheduler.Coroutine) (err error) {
+		begun = true
 		h, err = c.obtain(co, t, opts)
 		late = err != nil && err == co.Err() && errors.Is(err, event.ErrTimeout)
 		return err
 	})
+	if !begun { // co was cancelled by a strategy
+		c.breaker.nothing(t)
+	}
 	if late {
 		err = &event.TimeoutError{Call: callAcquire, Limit: limit}
 	}
@@ -121,12 +125,16 @@ func (c *core[T]) obtain(co *scheduler.Coroutine, t ticket, opts []scheduler.Wai
 		}
 	}()
 	c.arrivals++
-	for came := c.arrivals; ; {
+	for came, empty := c.arrivals, false; ; {
 		var fresh bool
 		e := c.popIdle()
 		if e != nil {
 			co.Lucky()
 		} else {
+			if !empty {
+				empty = true
+				c.stats.EmptyAcquired++
+			}
 			w, over, err := c.waits(co, place[T]{ticket: t, came: came}, opts)
 			if !over {
 				began := c.s.Clock()
@@ -162,7 +170,7 @@ func (c *core[T]) mayGoOn(call string, co *scheduler.Coroutine) error {
 		return c.closedError(call)
 	}
 	if c.breaker.state() == Inactive {
-		return ErrServiceUnavailable
+		return c.unavailable()
 	}
 	return nil
 }
@@ -177,7 +185,7 @@ func (c *core[T]) accepted(co *scheduler.Coroutine, e *entry[T]) bool {
 	}()
 	ok, err := c.hooks.mayAcquire(co, e.value)
 	returned = true
-	return c.swallowed(ok, err)
+	return c.swallowed("BeforeAcquire", ok, err)
 }
 
 // popIdle takes the resource that has been idle longest and is not too old; nil: there is none.

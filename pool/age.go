@@ -104,6 +104,7 @@ func (c *core[T]) retire() {
 		c.watch(&e.span)
 	}
 	c.destroyLater(old)
+	c.refill()
 }
 
 // tooOld reports whether e, which is idle, is to be retired, when so many others are. One that only Config.Min keeps is as if it
@@ -114,7 +115,7 @@ func (c *core[T]) tooOld(e *entry[T], now time.Duration, others int) bool {
 		return true
 	case !e.span.unused(now):
 		return false
-	case c.total-others > c.min:
+	case c.total-c.dying-others > c.min:
 		return true
 	}
 	e.span.rested = now + e.span.idle

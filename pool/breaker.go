@@ -115,6 +115,15 @@ func (b *breaker) admit() (ticket, bool) {
 	return b.pass, true
 }
 
+// witness returns a ticket for what nobody has asked for, and nobody gives back: its failure counts while things are thought to
+// work.
+func (b *breaker) witness() ticket {
+	if b.now == Active {
+		return b.pass
+	}
+	return ticket{}
+}
+
 // success says that what was admitted with t went well: its resource has come back, and passed BeforeRelease (CB-04).
 func (b *breaker) success(t ticket) {
 	if b.asksNobody() {

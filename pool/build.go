@@ -13,21 +13,19 @@ type build[T any] struct {
 	waiter *waitq.Waiter[place[T]] // whom its error concerns; nil: nobody
 	try    *attempt[T]             // the TryAcquire that began it, and is still there
 	reset  uint32                  // of the pool when it began
+	ticket ticket                  // what its failure counts as for the breaker when nobody waits for it; none is given back
 	over   bool
+	forgot bool // nobody shall have what is made
 }
 
 // build starts to make a resource for w, which is in the line, or nil. There must be room. values is the coroutine whose values
 // Create finds; nil: those of the scope.
 func (c *core[T]) build(w *waitq.Waiter[place[T]], values *scheduler.Coroutine) *build[T] {
-	b := &build[T]{pool: c, waiter: w, reset: c.reset}
+	b := &build[T]{pool: c, waiter: w, reset: c.reset, ticket: c.breaker.witness()}
 	c.total++
 	c.builds++
-	name := "pool: create"
-	if c.name != "" {
-		name = "pool " + c.name + ": create"
-	}
 	opts := []scheduler.SpawnOption{
-		scheduler.Serving(), scheduler.SettledBy(b), scheduler.Named(name), scheduler.EntryOf(c.hooks.createEntry), scheduler.ValuesOf(values),
+		scheduler.Serving(), scheduler.SettledBy(b), scheduler.Named(named(c.name) + ": create"), scheduler.EntryOf(c.hooks.createEntry), scheduler.ValuesOf(values),
 	}
 	if w != nil {
 		w.Data.build = b
@@ -58,11 +56,13 @@ func (b *build[T]) Settle(_ *scheduler.Coroutine, err error) {
 	case !b.over:
 		b.end(nil, err)
 	case err != nil:
-		b.pool.failed(err)
+		b.pool.failed("Destroy", err)
 	}
 }
 
-func (b *build[T]) cancel() {
+// forgo ends it, as nobody shall have what is made.
+func (b *build[T]) forgo() {
+	b.forgot = true
 	if b.co != nil && !b.over {
 		_ = b.co.Cancel(b.pool.reason)
 	}
@@ -82,15 +82,17 @@ func (b *build[T]) end(v *T, err error) error {
 	if v == nil {
 		c.total--
 		c.stats.CreateFailures++
-		c.unmade(w, try, err)
+		c.unmade(b, w, try, err)
 		c.vacated()
 		return nil
 	}
 	e := c.add(*v, b.reset)
 	switch {
+	case w != nil: // it, or who came before it, also when the pool was closed or reset meanwhile (POOL-32)
+		c.reserve(c.line.First(), e, true)
 	case try != nil && c.line.First() == nil:
 		try.entry = e
-	case c.line.First() == nil && c.stale(e):
+	case c.stale(e):
 		return c.destroy(b.co, e)
 	default:
 		c.put(e, true)
@@ -99,7 +101,7 @@ func (b *build[T]) end(v *T, err error) error {
 }
 
 // unmade tells whoever is concerned that a resource could not be made.
-func (c *core[T]) unmade(w *waitq.Waiter[place[T]], try *attempt[T], err error) {
+func (c *core[T]) unmade(b *build[T], w *waitq.Waiter[place[T]], try *attempt[T], err error) {
 	if c.reason != nil && event.IsCancellation(err) {
 		err = event.WithCause(c.closedError(callAcquire), err)
 	}
@@ -111,8 +113,10 @@ func (c *core[T]) unmade(w *waitq.Waiter[place[T]], try *attempt[T], err error) 
 		c.judge(t, err)
 	case try != nil:
 		try.err = err
+	case b.forgot || c.reason != nil:
 	default:
-		c.told(err)
+		c.told("Create", err)
+		c.judge(b.ticket, err)
 	}
 }
 
@@ -134,9 +138,9 @@ func (c *core[T]) unspare(b *build[T]) {
 	}
 }
 
-// refill makes what is missing to the least number of resources.
+// refill makes what is missing to the least number of resources, as far as there is room.
 func (c *core[T]) refill() {
-	for c.reason == nil && c.total < c.min {
+	for c.reason == nil && c.total < c.max && c.total-c.dying < c.min {
 		c.build(nil, nil)
 	}
 }

@@ -1,7 +1,11 @@
 package pool
 
 import (
+	"fmt"
+	"runtime"
+
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/waitq"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -25,11 +29,40 @@ func (p *Pool[T]) Close(co *scheduler.Coroutine) error {
 // AwaitClosed waits until the pool is closed and its last resource is gone: everything was released and destroyed. It closes
 // nothing itself. Errors: the cancellation of co; those of the options; *event.UsageError.
 func (p *Pool[T]) AwaitClosed(co *scheduler.Coroutine, opts ...scheduler.WaitOption) error {
-	if _, err := p.entered(callAwaitClosed, co); err != nil {
+	c, err := p.entered(callAwaitClosed, co)
+	if err == nil {
+		err = co.Enter(callAwaitClosed)
+	}
+	if err == nil {
+		err = scheduler.CheckOptions(callAwaitClosed, opts)
+	}
+	if err != nil || c.drained {
 		return err
 	}
-	_, err := co.AwaitAs(callAwaitClosed, p, opts...)
+	w := c.closers.Push(co, struct{}{})
+	err = w.Park(callAwaitClosed, opts...)
+	w.Free()
+	runtime.KeepAlive(p)
 	return err
+}
+
+// waitingForEnd is a pool as the owner of the line of those who await its end.
+type waitingForEnd[T any] core[T]
+
+func (o *waitingForEnd[T]) Departed(*waitq.Waiter[struct{}], bool) {}
+
+func (o *waitingForEnd[T]) WaitInfo() string {
+	c := (*core[T])(o)
+	return c.info() + ": its end" + c.users()
+}
+
+// forgoSpare ends the making of what nobody waits for.
+func (c *core[T]) forgoSpare() {
+	spare := c.spare
+	c.spare = nil
+	for _, b := range spare {
+		b.forgo()
+	}
 }
 
 // close is Close without a coroutine to destroy anything on.
@@ -48,7 +81,6 @@ func (c *core[T]) shut(reason error) bool {
 	c.reason = reason
 	c.quick = false
 	c.cleanup.Stop()
-	c.owned.Release()
 	for _, clock := range []event.Deadline{c.age.clock, c.checks.clock} {
 		if clock != nil {
 			clock.Stop()
@@ -62,19 +94,22 @@ func (c *core[T]) shut(reason error) bool {
 		}
 		w = next
 	}
-	for _, b := range c.spare {
-		b.cancel()
-	}
+	c.forgoSpare()
 	return true
 }
 
 // ifDrained is called when the last resource may be gone.
 func (c *core[T]) ifDrained() {
-	if c.reason == nil || c.total > 0 || c.base.Has(event.FlagClosed) {
+	if c.reason == nil || c.total > 0 || c.drained {
 		return
 	}
+	c.drained = true
+	c.owned.Release()
 	c.base.MarkClosed()
 	defer func() { _ = c.own.Dispose(c.reason) }()
+	for w := c.closers.First(); w != nil; w = c.closers.First() {
+		c.closers.Release(w)
+	}
 	if err := c.base.Notify(nil, nil); err != nil {
 		panic("bug: pool: " + err.Error())
 	}
@@ -94,7 +129,7 @@ func (k *closing[T]) DisposeEvent()     { (*core[T])(k).close(ErrCloseCalled) }
 func (k *closing[T]) Info() string      { return (*core[T])(k).info() }
 
 func (k *closing[T]) Outcome() (result any, ok bool, err error) {
-	return nil, k.reason != nil && k.total == 0, nil
+	return nil, k.drained, nil
 }
 
 // belonging is a pool as a thing of its scope.
@@ -102,6 +137,20 @@ type belonging[T any] core[T]
 
 func (o *belonging[T]) ScopeClosed(error) { (*core[T])(o).close(ErrScopeDisposed) }
 
-// ScopeDone closes it, too: nobody is left who could use it, except those to whom it was given, and they have it for as long as
-// they hold resources.
-func (o *belonging[T]) ScopeDone() error { return nil }
+// ScopeDone takes back what nobody can give back any more: nothing runs in the scope now.
+func (o *belonging[T]) ScopeDone() error {
+	c := (*core[T])(o)
+	var left []*entry[T]
+	for _, e := range c.entries {
+		if e.holder != nil && e.holder.Completed() {
+			left = append(left, e)
+		}
+	}
+	for _, e := range left {
+		c.told("Release", fmt.Errorf("%w: %s", ErrNotReleased, e.holder.Name()))
+		e.turn++
+		e.holder = nil
+	}
+	c.destroyLater(left)
+	return nil
+}

@@ -23,7 +23,8 @@ type Config[T any] struct {
 
 	// Create makes a resource. It runs on a hidden coroutine of the pool, which finds the values of the coroutine that wanted the
 	// resource (Coroutine.Value) and is not cancelled with it: when that one leaves, what is made becomes idle (POOL-41). It may
-	// suspend. Its error is that of the Acquire.
+	// suspend. Its error is that of the Acquire. Coroutines that it spawns belong to the pool: they keep no run alive, are cancelled
+	// when the pool has ended, and their failures are those of its scope.
 	Create func(co *scheduler.Coroutine) (T, error)
 	// Destroy releases a resource that the pool gives up. It runs protected from cancellation, as do HealthCheck and
 	// BeforeRelease. Until it returns, the resource counts.
@@ -45,7 +46,8 @@ type Config[T any] struct {
 	Max int
 	// AcquireTimeout bounds the waits of Acquire and With that have no Timeout of their own. 0: they wait for ever (POOL-08).
 	AcquireTimeout time.Duration
-	// HealthInterval is the time between two health checks. 0: there are none.
+	// HealthInterval is the time between two health checks. 0: there are none. They are hidden (POOL-37): what only a check will bring
+	// about is nothing that a run waits for, and waiting for it is a deadlock.
 	HealthInterval time.Duration
 	// MaxLifetime is the age at which a resource is destroyed, when it is idle or comes back. 0: no limit.
 	MaxLifetime time.Duration
@@ -59,10 +61,10 @@ type Config[T any] struct {
 	Strategy Strategy
 	// OnStateChange is told of each change of the breaker, in order. It runs on the loop, may call the pool, and must not suspend.
 	OnStateChange func(from, to State)
-	// OnError gets failures that no call returns: those of Destroy in the background, those of Create when nobody waits for the
-	// resource any more, the errors with which the three hooks that look at resources have said no, and panics of strategies. It
-	// runs on the loop and must not suspend. nil: those of Destroy go to the scope of the pool, as the failure of a coroutine that
-	// nobody awaits (GEN-08); the others to the logger of the run.
+	// OnError gets failures that no call returns, each as a *[HookError]: those of Destroy in the background, those of Create when
+	// nobody waits for the resource any more, the errors with which the three hooks that look at resources have said no, panics of
+	// strategies and of OnStateChange; and [ErrNotReleased]. It runs on the loop and must not suspend. nil: those of Destroy go to the
+	// scope of the pool, as the failure of a coroutine that nobody awaits (GEN-08); the others to the logger of the run.
 	OnError func(err error)
 }
 

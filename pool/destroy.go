@@ -5,6 +5,7 @@ import "github.com/uvasync/uvasync/scheduler"
 // destroy ends e, which nobody has, on co, protected from its cancellation, and returns the failure of Destroy. The resource
 // counts until then, and is gone after it in any case.
 func (c *core[T]) destroy(co *scheduler.Coroutine, e *entry[T]) error {
+	c.condemn(e)
 	defer func() {
 		c.stats.Destroyed++
 		c.drop(e)
@@ -31,16 +32,15 @@ func (c *core[T]) destroyLater(entries []*entry[T]) {
 		c.refill()
 		return
 	}
+	for _, e := range entries {
+		c.condemn(e)
+	}
 	calls := make([]func(*scheduler.Coroutine) error, len(entries))
 	for i, e := range entries {
 		calls[i] = func(self *scheduler.Coroutine) error { return c.destroy(self, e) }
 	}
 	calls = append(calls, func(*scheduler.Coroutine) error { c.refill(); return nil })
-	name := "pool: destroy"
-	if c.name != "" {
-		name = "pool " + c.name + ": destroy"
-	}
-	c.own.Finally(name, c.hooks.destroyEntry, calls, c.failed)
+	c.own.Finally(named(c.name)+": destroy", c.hooks.destroyEntry, calls, func(err error) { c.failed("Destroy", err) })
 }
 
 // takeIdle takes all idle resources, longest idle first.

@@ -16,6 +16,7 @@ type entry[T any] struct {
 	reset  uint32               // how often the pool was reset before it was made
 	pass   uint32               // of the health checks, the last that came to it
 	place  int                  // in core.entries
+	dying  bool                 // it is being destroyed, or will be next
 	span   span
 	guard  scheduler.Shield // for the hooks that run protected
 }
@@ -37,8 +38,19 @@ func (c *core[T]) drop(e *entry[T]) {
 	c.entries[e.place], moved.place = moved, e.place
 	c.entries[last] = nil
 	c.entries = c.entries[:last]
+	if e.dying {
+		c.dying--
+	}
 	c.total--
 	c.vacated()
+}
+
+// condemn notes that e will be destroyed next.
+func (c *core[T]) condemn(e *entry[T]) {
+	if !e.dying {
+		e.dying = true
+		c.dying++
+	}
 }
 
 // vacated is called when there is room for one more.
@@ -76,10 +88,10 @@ func (c *core[T]) out(co *scheduler.Coroutine, e *entry[T], t ticket) Handle[T] 
 func (c *core[T]) put(e *entry[T], fresh bool) {
 	w := c.line.First()
 	switch {
-	case w != nil:
-		c.reserve(w, e, fresh)
 	case c.stale(e):
 		c.destroyLater([]*entry[T]{e})
+	case w != nil:
+		c.reserve(w, e, fresh)
 	default:
 		c.idle.Push(e)
 		if c.age.limited {

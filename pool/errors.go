@@ -2,6 +2,7 @@ package pool
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/uvasync/uvasync/event"
@@ -10,7 +11,7 @@ import (
 
 var (
 	// ErrServiceUnavailable: the circuit breaker is open ([Inactive], or [Recovering] with all probes out), so nothing is handed
-	// out (CB-02).
+	// out (CB-02). Calls return it as *[UnavailableError].
 	ErrServiceUnavailable = errors.New("pool: the circuit breaker is open: try again later")
 	// ErrNoResource: Create returned nothing to use, a nil pointer for example, and no error (POOL-06). A Create that has nothing
 	// to give at the moment may return it.
@@ -19,6 +20,9 @@ var (
 	ErrRejected = errors.New("pool: BeforeRelease did not accept the resource")
 	// ErrDestroyed is what a strategy is told when the holder has destroyed the resource.
 	ErrDestroyed = errors.New("pool: its holder destroyed the resource")
+	// ErrNotReleased is told to Config.OnError, or the log, at the end of the pool's scope, for each resource whose holder has ended
+	// without giving it back. The pool takes such resources back then, and destroys them.
+	ErrNotReleased = errors.New("pool: its holder has ended without releasing the resource")
 )
 
 // Why a pool was closed: the Reason of the *event.ClosedError that its calls return then, for [errors.Is].
@@ -92,46 +96,78 @@ func (p *Pool[T]) entered(call string, co *scheduler.Coroutine) (*core[T], error
 
 // foreign is the answer to a coroutine of another run (GEN-11).
 func (c *core[T]) foreign(call string, co *scheduler.Coroutine) error {
-	what := "the pool"
-	if c.name != "" {
-		what += " " + c.name
-	}
-	return c.s.CheckRun(call, co, what)
+	return c.s.CheckRun(call, co, "the "+named(c.name))
 }
 
-// failed takes a failure of somebody else's code that no call can return (GEN-08).
-func (c *core[T]) failed(err error) {
-	if c.onError == nil {
-		c.scope.Fail(nil, err)
-		return
-	}
-	c.told(err)
+// HookError is a failure of a hook of a pool that no call returns.
+type HookError struct {
+	Pool string // its name
+	Hook string // "Create", "Destroy", "HealthCheck", "BeforeAcquire", "BeforeRelease", "Strategy" for that and OnStateChange, "With" for its release
+	Err  error
 }
 
-// told takes a failure that may be lost: it was swallowed by a rule, or concerns something that is tried again.
-func (c *core[T]) told(err error) {
+func (e *HookError) Error() string { return fmt.Sprintf("%s: %s: %v", named(e.Pool), e.Hook, e.Err) }
+
+// Unwrap returns the failure.
+func (e *HookError) Unwrap() error { return e.Err }
+
+// named is "pool db".
+func named(name string) string {
+	if name == "" {
+		return "pool"
+	}
+	return "pool " + name
+}
+
+// failed takes a failure of a hook that nobody has seen (GEN-08).
+func (c *core[T]) failed(hook string, err error) {
 	if c.onError == nil {
-		c.s.Logger().Warn("pool: a failure that nobody gets", "pool", c.name, "run", c.s.Name(), "error", err)
+		c.scope.Fail(nil, &HookError{c.name, hook, err})
 		return
 	}
-	if err := c.s.Call(func() error { c.onError(err); return nil }); err != nil {
+	c.told(hook, err)
+}
+
+// told takes a failure that need not be seen: it was swallowed by a rule, or concerns something that is tried again.
+func (c *core[T]) told(hook string, err error) {
+	told := &HookError{c.name, hook, err}
+	if c.onError == nil {
+		c.s.Logger().Warn("a pool has met an error", "run", c.s.Name(), "pool", c.name, "hook", hook, "error", fmt.Sprint(err))
+		return
+	}
+	if err := c.s.Call(func() error { c.onError(told); return nil }); err != nil {
 		c.scope.Fail(nil, err)
 	}
 }
 
 // swallowed is the answer of a hook that may say no; its error is one, too (POOL-20, POOL-22, POOL-34).
-func (c *core[T]) swallowed(ok bool, err error) bool {
+func (c *core[T]) swallowed(hook string, ok bool, err error) bool {
 	if err != nil {
-		c.told(err)
+		c.told(hook, err)
 	}
 	return ok && err == nil
 }
 
+// UnavailableError says that the circuit breaker of a pool is open. It matches [ErrServiceUnavailable].
+type UnavailableError struct {
+	Pool  string // its name
+	State State  // [Inactive], or [Recovering] when all probes are out
+}
+
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("%s: its circuit breaker is %v; try again later", named(e.Pool), e.State)
+}
+
+// Is reports whether target is ErrServiceUnavailable.
+func (e *UnavailableError) Is(target error) bool { return target == ErrServiceUnavailable }
+
+// unavailable counts a refusal and returns its error.
+func (c *core[T]) unavailable() error {
+	c.stats.Refused++
+	return &c.refusals[c.breaker.state()]
+}
+
 // brief is "pool db 3/10": how many resources there are, of how many.
 func (c *core[T]) brief() string {
-	b := "pool "
-	if c.name != "" {
-		b += c.name + " "
-	}
-	return b + strconv.Itoa(c.total) + "/" + strconv.Itoa(c.max)
+	return named(c.name) + " " + strconv.Itoa(c.total) + "/" + strconv.Itoa(c.max)
 }

@@ -91,7 +91,7 @@ func ExampleConsecutiveFailures() {
 	// nobody answers
 	// active -> inactive
 	// nobody answers
-	// pool: the circuit breaker is open: try again later
+	// pool: its circuit breaker is inactive; try again later
 	// inactive -> recovering
 	// using a connection
 	// recovering -> active

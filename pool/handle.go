@@ -113,7 +113,8 @@ func (c *core[T]) accepts(co *scheduler.Coroutine, e *entry[T]) bool {
 	}
 	e.guard.Raise(co)
 	defer e.guard.Lower()
-	return c.swallowed(c.hooks.mayRelease(co, e.value))
+	ok, err := c.hooks.mayRelease(co, e.value)
+	return c.swallowed("BeforeRelease", ok, err)
 }
 
 // Destroy takes the resource out of the pool and destroys it, for those who know that it is no good: the breaker counts a

@@ -35,12 +35,8 @@ func (c *core[T]) checkDue() {
 	if c.checks.busy {
 		return
 	}
-	name := "pool: health check"
-	if c.name != "" {
-		name = "pool " + c.name + ": health check"
-	}
 	c.checks.busy = true
-	_, err := c.own.Spawn(c.checkAll, scheduler.Serving(), scheduler.Named(name), scheduler.SettledBy((*checking[T])(c)),
+	_, err := c.own.Spawn(c.checkAll, scheduler.Serving(), scheduler.Named(named(c.name)+": health check"), scheduler.SettledBy((*checking[T])(c)),
 		scheduler.EntryOf(c.hooks.healthEntry))
 	if err != nil { // the run is ending
 		c.checks.busy = false
@@ -51,16 +47,27 @@ func (c *core[T]) checkDue() {
 func (c *core[T]) checkAll(co *scheduler.Coroutine) error {
 	c.checks.pass++
 	var failures []error
-	for c.idle.Len() > 0 && c.idle.At(0).pass != c.checks.pass {
-		if co.Enter(callHealth) != nil {
+	for co.Enter(callHealth) == nil {
+		e := c.unchecked()
+		if e == nil {
 			break
 		}
-		e := c.idle.Pop()
 		e.pass = c.checks.pass
 		failures = append(failures, c.check1(co, e))
 	}
 	c.refill()
 	return event.Join(failures...)
+}
+
+// unchecked takes the idle resource that comes first of those that the pass has not come to; nil: there is none. It looks at few:
+// those that were checked are at the end, and behind them at most what was out meanwhile.
+func (c *core[T]) unchecked() *entry[T] {
+	for i := range c.idle.Len() {
+		if c.idle.At(i).pass != c.checks.pass {
+			return c.idle.Remove(i)
+		}
+	}
+	return nil
 }
 
 // check1 looks at one resource and puts it back, or destroys it. One whose check exits is destroyed.
@@ -75,7 +82,8 @@ func (c *core[T]) check1(co *scheduler.Coroutine, e *entry[T]) (err error) {
 	}()
 	e.guard.Raise(co)
 	defer e.guard.Lower()
-	healthy = c.swallowed(c.hooks.healthy(co, e.value))
+	ok, failure := c.hooks.healthy(co, e.value)
+	healthy = c.swallowed("HealthCheck", ok, failure)
 	return nil
 }
 
@@ -86,6 +94,6 @@ func (o *checking[T]) Settle(_ *scheduler.Coroutine, err error) {
 	c := (*core[T])(o)
 	c.checks.busy = false
 	if err != nil && !event.IsCancellation(err) {
-		c.failed(err)
+		c.failed("Destroy", err)
 	}
 }

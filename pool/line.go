@@ -48,11 +48,11 @@ func (c *core[T]) cover() {
 // unclaimed is called for what is being made when who it is for has left, or was served otherwise.
 func (c *core[T]) unclaimed(b *build[T]) {
 	b.waiter = nil
-	c.spare = append(c.spare, b)
-	if c.reason != nil {
-		b.cancel()
+	if c.reason != nil || b.reset != c.reset {
+		b.forgo()
 		return
 	}
+	c.spare = append(c.spare, b)
 	c.cover()
 }
 
@@ -76,25 +76,29 @@ func (o *waiting[T]) Departed(w *waitq.Waiter[place[T]], reserved bool) {
 // WaitInfo names those who have what the others wait for: who looks for a deadlock wants to know.
 func (o *waiting[T]) WaitInfo() string {
 	c := (*core[T])(o)
+	return c.brief() + ": acquire" + c.users()
+}
+
+// users is ", in use by a, b", or nothing.
+func (c *core[T]) users() string {
 	const most = 5
-	var holders []string
+	var names []string
 	for _, e := range c.entries {
 		switch {
 		case e.holder == nil:
 		case e.holder.Completed():
-			holders = append(holders, e.holder.Name()+" (which has ended without a Release)")
+			names = append(names, e.holder.Name()+" (which has ended without a Release)")
 		default:
-			holders = append(holders, e.holder.Name())
+			names = append(names, e.holder.Name())
 		}
 	}
-	text := c.brief() + ": acquire"
-	if n := len(holders); n > most {
-		holders = append(holders[:most], strconv.Itoa(n-most)+" more")
+	if n := len(names); n > most {
+		names = append(names[:most], strconv.Itoa(n-most)+" more")
 	}
-	if len(holders) > 0 {
-		text += ", in use by " + strings.Join(holders, ", ")
+	if len(names) == 0 {
+		return ""
 	}
-	return text
+	return ", in use by " + strings.Join(names, ", ")
 }
 
 // inLine puts who came for the first time at that number into the line: behind those who came before.
@@ -116,7 +120,7 @@ func (c *core[T]) waited(co *scheduler.Coroutine, w *waitq.Waiter[place[T]], err
 		return nil, false, ticket{}, c.gaveUp(err)
 	case c.breaker.state() == Inactive: // since it was woken
 		c.put(d.entry, d.fresh)
-		return nil, false, ticket{}, ErrServiceUnavailable
+		return nil, false, ticket{}, c.unavailable()
 	}
 	return d.entry, d.fresh, d.ticket, nil
 }

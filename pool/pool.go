@@ -24,6 +24,7 @@ type core[T any] struct {
 	quick bool                 // an idle resource is handed out without a question to anybody, but the breaker
 	plain bool                 // immutable; one that comes back is taken without a question, but to the breaker and stale
 	total int                  // resources that exist, are being made or destroyed: their places are taken
+	dying int                  // of these, those that are being destroyed, or will be next
 	max   int                  // immutable
 	stats Stats                // what only goes up
 
@@ -40,18 +41,21 @@ type core[T any] struct {
 	spare    []*build[T] // of these, what nobody waits for, oldest first
 	arrivals uint64      // acquisitions that may come back to the line, so far
 
-	name    string                // immutable
-	min     int                   // immutable
-	timeout time.Duration         // immutable; Config.AcquireTimeout
-	onError func(error)           // immutable
-	scope   *scheduler.Scope      // immutable; that the pool belongs to
-	own     *scheduler.Scope      // immutable; of the pool's own coroutines
-	self    weak.Pointer[Pool[T]] // immutable
-	cleanup runtime.Cleanup
-	owned   scheduler.Owned
-	base    event.Base
-	age     age
-	checks  checks
+	refusals [Recovering + 1]UnavailableError // immutable
+	name     string                           // immutable
+	min      int                              // immutable
+	timeout  time.Duration                    // immutable; Config.AcquireTimeout
+	onError  func(error)                      // immutable
+	scope    *scheduler.Scope                 // immutable; that the pool belongs to
+	own      *scheduler.Scope                 // immutable; of the pool's own coroutines
+	self     weak.Pointer[Pool[T]]            // immutable
+	cleanup  runtime.Cleanup
+	owned    scheduler.Owned
+	base     event.Base
+	closers  waitq.Queue[struct{}] // who awaits that the last resource is gone
+	drained  bool                  // it is
+	age      age
+	checks   checks
 }
 
 // New makes a pool for the run of co, which must be the caller. The first Config.Min resources are made before it returns, one
@@ -79,16 +83,22 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 		timeout: cfg.AcquireTimeout, onError: cfg.OnError,
 	}}
 	c := p.core
+	for state := range c.refusals {
+		c.refusals[state] = UnavailableError{c.name, State(state)}
+	}
 	var err error
 	if c.own, err = c.s.NewRoot(); err != nil {
 		return nil, err
 	}
-	// What resources spawn for themselves is theirs: it is cancelled with the pool, and its failures go where the pool's go.
+	// What resources spawn for themselves belongs to the pool: it keeps no run alive, is cancelled at the end of the pool, and its
+	// failures go where the pool's go.
 	c.own.SetSafe(false)
+	c.own.SetServing()
 	c.own.OnError(func(_ *scheduler.Scope, co *scheduler.Coroutine, err error) error { c.scope.Fail(co, err); return nil })
 	c.self = weak.Make(p)
 	c.base.Init((*closing[T])(c), nil, 0)
 	c.line.Init((*waiting[T])(c))
+	c.closers.Init((*waitingForEnd[T])(c))
 	c.breaker.init((*guarded[T])(c), cfg.Strategy, cfg.OnStateChange)
 	c.age.init(cfg.MaxLifetime, cfg.MaxIdleTime, cfg.Jitter)
 	c.quick = c.hooks.acquire == nil && !c.age.limited

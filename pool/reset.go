@@ -15,6 +15,7 @@ func (p *Pool[T]) Reset(co *scheduler.Coroutine) error {
 		return err
 	}
 	c.reset++
+	c.forgoSpare()
 	failures := c.destroyAll(co, c.takeIdle())
 	c.refill()
 	return event.Join(failures...)

@@ -43,7 +43,7 @@ func (p *Pool[T]) become(call string, to State) error {
 type guarded[T any] core[T]
 
 func (g *guarded[T]) call(fn func() error) error { return g.s.Call(fn) }
-func (g *guarded[T]) told(err error)             { (*core[T])(g).told(err) }
+func (g *guarded[T]) told(err error)             { (*core[T])(g).told("Strategy", err) }
 
 // opened refuses everybody who waits. What is being made for them is there for later.
 func (g *guarded[T]) opened() {
@@ -51,7 +51,7 @@ func (g *guarded[T]) opened() {
 	for w := c.line.First(); w != nil; w = c.line.First() {
 		b := w.Data.build
 		w.Data.build = nil
-		c.line.Reject(w, ErrServiceUnavailable)
+		c.line.Reject(w, c.unavailable())
 		if b != nil {
 			c.unclaimed(b)
 		}

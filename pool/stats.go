@@ -17,9 +17,10 @@ type Stats struct {
 	Min, Max     int // as configured
 
 	Acquired       uint64        // resources handed out
-	EmptyAcquired  uint64        // acquisitions that found none idle: they waited, for a resource to be made or to come back
+	EmptyAcquired  uint64        // calls of Acquire that found none idle and waited, for one to be made or to come back, successful or not
 	Cancelled      uint64        // waits that ended with a cancellation, or a token
 	TimedOut       uint64        // waits that ended with a timeout
+	Refused        uint64        // acquisitions that the circuit breaker has turned away, TryAcquire included
 	Waited         time.Duration // by all of them together, on a clock that a turn of the loop may be ahead of
 	Created        uint64        // resources made
 	CreateFailures uint64        // and not made

@@ -33,6 +33,7 @@ func (p *Pool[T]) TryAcquire(co *scheduler.Coroutine) (h Handle[T], ok bool, err
 	}
 	t, admitted := c.breaker.admit()
 	if !admitted {
+		c.stats.Refused++
 		return h, false, nil
 	}
 	defer func() {

@@ -26,10 +26,22 @@ func (p *Pool[T]) With(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine,
 		case returned:
 			err = event.Join(err, failure)
 		case failure != nil: // fn panics: there is no other way to tell
-			c.failed(failure)
+			c.failed("With", failure)
 		}
 	}()
 	err = fn(co, h.Value())
 	returned = true
 	return err
+}
+
+// Use is [Pool.With] for what returns a value. With an error the value is what fn has returned beside it.
+func Use[T, R any](co *scheduler.Coroutine, p *Pool[T], fn func(co *scheduler.Coroutine, v T) (R, error), opts ...scheduler.WaitOption) (r R, err error) {
+	if fn == nil {
+		return r, p.With(co, nil, opts...)
+	}
+	err = p.With(co, func(co *scheduler.Coroutine, v T) (err error) {
+		r, err = fn(co, v)
+		return err
+	}, opts...)
+	return r, err
 }

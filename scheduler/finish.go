@@ -182,7 +182,7 @@ func (sc *Scope) FinallyAround(name string, entry any, calls []func(self *Corout
 // finally makes that coroutine.
 func (s *Scheduler) finally(sc *Scope, name string, entry any, calls []func(self *Coroutine) error, failed func(err error)) *Coroutine {
 	below := newScope(s, sc)
-	below.clean = below
+	below.clean, below.serving = below, false
 	cleaner := s.newCoroutine(below, func(self *Coroutine) error {
 		var failures []error
 		for _, call := range calls {

@@ -46,6 +46,29 @@ func TestServing_GEN09_ItDoesNotKeepTheRunAlive(t *testing.T) {
 	})
 }
 
+func TestServing_GEN09_AScopeWhoseCoroutinesAreHelpers(t *testing.T) {
+	each(t, func(t *testing.T, e *env) {
+		e.mustRun(func(co *scheduler.Coroutine) error {
+			root, err := co.Scheduler().NewRoot()
+			require.NoError(t, err)
+			root.SetServing()
+			below, err := root.New()
+			require.NoError(t, err)
+			for _, sc := range []*scheduler.Scope{root, below} {
+				helper := e.spawn(sc, func(self *scheduler.Coroutine) error { return self.Delay(time.Hour) })
+				require.NoError(t, helper.OnFinally(func(self, _ *scheduler.Coroutine) error {
+					e.say("finally")
+					return self.Delay(5 * ms) // the run waits for these
+				}))
+				active, _, total := sc.Counts()
+				assert.Equal(t, []int{0, 1}, []int{active, total})
+			}
+			return co.Yield()
+		})
+		assert.Equal(t, []string{"finally", "finally"}, e.said())
+	})
+}
+
 type valueKey string
 
 func TestValuesOf_CTX02_FindsWhatTheOtherOneFinds(t *testing.T) {

@@ -30,6 +30,7 @@ type Scope struct {
 	busy         int32                 // of children: in those, or below, there are active coroutines
 	inside       int32                 // of one of finally handlers: coroutines in it and below it
 	safe         bool                  // cancelling it makes zombies
+	serving      bool                  // its coroutines are helpers
 	sealed       bool                  // takes no more coroutines
 	disposed     bool                  // by any of the calls that do, one with a time limit included
 	safely       bool                  // DisposeSafely has been here
@@ -96,7 +97,7 @@ func (sc *Scope) siblings() *scopeList {
 func newScope(s *Scheduler, parent *Scope) *Scope {
 	sc := &Scope{s: s, parent: parent, safe: true}
 	if parent != nil {
-		sc.safe, sc.zombieLog, sc.clean = parent.safe, parent.zombieLog, parent.clean
+		sc.safe, sc.serving, sc.zombieLog, sc.clean = parent.safe, parent.serving, parent.zombieLog, parent.clean
 	}
 	sc.siblings().push(sc)
 	return sc
@@ -212,6 +213,10 @@ func (sc *Scope) Values() *Values {
 	sc.values.CompareAndSwap(nil, &Values{owner: sc})
 	return sc.values.Load()
 }
+
+// SetServing makes all coroutines that are started in it from now on, and in the scopes made below it, as if with [Serving]:
+// they keep no run alive. Finally handlers are started as ever.
+func (sc *Scope) SetServing() { sc.serving = true }
 
 // Watch makes w be told what becomes of the scope. There is one watcher.
 func (sc *Scope) Watch(w Watcher) { sc.watcher = w }

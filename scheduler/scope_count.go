@@ -17,6 +17,9 @@ func (sc *Scope) enter(co *Coroutine) {
 		sc.single[0] = nil
 	}
 	sc.s.total++
+	if sc.serving {
+		co.marks |= markHidden | markServing
+	}
 	if sc.clean != nil {
 		sc.clean.inside++
 	}

@@ -58,6 +58,14 @@ func (r *Ring[T]) PopBack() T {
 	return v
 }
 
+// Remove removes the i-th from the head and returns it. It takes time with i.
+func (r *Ring[T]) Remove(i int) T {
+	for ; i > 0; i-- {
+		r.Swap(i, i-1)
+	}
+	return r.Pop()
+}
+
 // At returns the i-th from the head, 0 being the first.
 func (r *Ring[T]) At(i int) T { return *r.at(i) }
 
