@@ -103,14 +103,22 @@ func (cfg *Config[T]) check() error {
 	case NoJitter:
 		cfg.Jitter = 0
 	}
-	return checkStrategy(cfg.Strategy)
+	return checkStrategy(callNew, cfg.Strategy)
 }
 
-func checkStrategy(s Strategy) error {
-	if s, ok := s.(interface{ Check() error }); ok {
-		return s.Check()
+// checkStrategy returns what a strategy that can be checked has against itself.
+func checkStrategy(call string, s Strategy) error {
+	checked, ok := s.(interface{ Check() error })
+	if !ok {
+		return nil
 	}
-	return nil
+	err := checked.Check()
+	if wrong, ok := err.(*event.InvalidArgumentError); ok {
+		named := *wrong
+		named.Call = call
+		return &named
+	}
+	return err
 }
 
 const notNegative = "it must not be negative; 0 is off"

@@ -23,7 +23,7 @@ func (p *Pool[T]) SetStrategy(s Strategy) error {
 	if err != nil {
 		return err
 	}
-	if err := checkStrategy(s); err != nil {
+	if err := checkStrategy(callSetStrategy, s); err != nil {
 		return err
 	}
 	c.breaker.use(s)

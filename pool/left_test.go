@@ -1,0 +1,219 @@
+package pool_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
+	"github.com/uvasync/uvasync/pool"
+	"github.com/uvasync/uvasync/scheduler"
+	"github.com/uvasync/uvasync/scope"
+)
+
+// leaves is a holder that ends without a Release.
+func leaves(d *depot, h *handle) func(co *scheduler.Coroutine) error {
+	return func(co *scheduler.Coroutine) (err error) {
+		*h, err = d.p.Acquire(co)
+		return err
+	}
+}
+
+func TestPool_GEN06_WhatWasNeverReleasedIsTakenBackAtTheEndOfTheRun(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		d := newDepot(e, 3)
+		d.cfg.Name = "desks"
+		var told []error
+		d.cfg.OnError = func(err error) { told = append(told, err) }
+		d.destroys(func(co *scheduler.Coroutine, _ *part) error { return co.Delay(2 * ms) })
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d.open(co)
+			d.stock(co, 2)
+			var h handle
+			_, err := co.Await(e.Spawn(co, leaves(d, &h), scheduler.Named("careless")))
+			require.NoError(t, err)
+			return nil
+		})
+		assert.ElementsMatch(t, []int{1, 2}, d.gone)
+		if assert.Len(t, told, 1) {
+			var failure *pool.HookError
+			require.ErrorAs(t, told[0], &failure)
+			assert.Equal(t, "desks", failure.Pool)
+			assert.ErrorIs(t, told[0], pool.ErrNotReleased)
+			assert.Contains(t, told[0].Error(), "careless")
+		}
+	})
+}
+
+func TestPool_GEN06_WhatWasNeverReleasedIsTakenBackAtTheEndOfTheScope(t *testing.T) {
+	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		s := scope.New(co)
+		d.cfg.Scope = s
+		var told []error
+		d.cfg.OnError = func(err error) { told = append(told, err) }
+		p := d.open(co)
+		var h handle
+		_, err := co.Await(d.e.Spawn(s, leaves(d, &h)))
+		require.NoError(t, err)
+		mine := d.take(co, 1)[0] // its holder goes on
+		require.NoError(t, s.Dispose())
+		settle(co)
+		assert.Equal(t, []int{1}, d.gone)
+		if assert.Len(t, told, 1) {
+			assert.ErrorIs(t, told[0], pool.ErrNotReleased)
+		}
+		cotest.IsUsage(t, h.Release(co), "given back already")
+		assert.Equal(t, 1, p.Stats().Active)
+		require.NoError(t, mine.Release(co))
+		assert.Equal(t, []int{1, 2}, d.gone)
+		assert.NoError(t, p.AwaitClosed(co))
+	})
+}
+
+func TestPool_DEAD10_TheReportNamesWhoHasEndedWithoutARelease(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		d := newDepot(e, 1)
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			p := d.open(co)
+			var h handle
+			_, err := co.Await(e.Spawn(co, leaves(d, &h), scheduler.Named("careless")))
+			require.NoError(t, err)
+			_, err = p.Acquire(co)
+			return err
+		})
+		var dead *scheduler.DeadlockError
+		require.ErrorAs(t, err, &dead)
+		assert.Contains(t, dead.Report, "in use by careless (which has ended without a Release)")
+	})
+}
+
+func TestPool_Use_ReturnsAValue(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		p := d.open(co)
+		id, err := pool.Use(co, p, func(_ *scheduler.Coroutine, v *part) (int, error) { return v.id, nil })
+		assert.NoError(t, err)
+		assert.Equal(t, 1, id)
+		id, err = pool.Use(co, p, func(_ *scheduler.Coroutine, v *part) (int, error) { return 7, errBoom })
+		assert.ErrorIs(t, err, errBoom)
+		assert.Equal(t, 7, id)
+		_, err = pool.Use[*part, int](co, p, nil)
+		cotest.IsInvalid(t, err, "pool: With", "function")
+		h := d.take(co, 1)[0]
+		_, err = pool.Use(co, p, func(*scheduler.Coroutine, *part) (int, error) { return 0, nil }, scheduler.Timeout(ms))
+		cotest.IsTimeout(t, err)
+		give(t, co, h)
+		d.has(1, 1, 0)
+	})
+}
+
+func TestPool_POOL08_AcquireTimeoutBoundsTheWaitsThatHaveNoOther(t *testing.T) {
+	inVirtualTime(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		for _, guarded := range []bool{false, true} {
+			d.cfg.AcquireTimeout = 5 * ms
+			if guarded {
+				d.cfg.BeforeAcquire = fine
+			}
+			p := d.open(co)
+			h := d.take(co, 1)[0]
+			began := co.Now()
+			_, err := p.Acquire(co)
+			cotest.IsTimeout(t, err)
+			assert.Contains(t, err.Error(), "pool: Acquire")
+			assert.Equal(t, 5*ms, co.Now().Sub(began))
+			_, err = p.Acquire(co, scheduler.Timeout(8*ms))
+			cotest.IsTimeout(t, err)
+			assert.Equal(t, 13*ms, co.Now().Sub(began))
+			cotest.IsTimeout(t, p.With(co, func(*scheduler.Coroutine, *part) error { return nil }))
+			g := d.e.Gate()
+			d.e.After(ms, func() { g.Open(nil, errStop) })
+			_, err = p.Acquire(co, scheduler.Token(g))
+			cotest.IsTokens(t, err, errStop)
+			assert.EqualValues(t, 3, p.Stats().TimedOut)
+			give(t, co, h)
+			require.NoError(t, p.Close(co))
+		}
+	})
+}
+
+func TestPool_POOL08_ATimeoutBoundsBeforeAcquireToo(t *testing.T) {
+	inVirtualTime(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.BeforeAcquire = func(co *scheduler.Coroutine, _ *part) (bool, error) { return true, co.Delay(hour) }
+		p := d.open(co)
+		d.stock(co, 1)
+		began := co.Now()
+		_, err := p.Acquire(co, scheduler.Timeout(5*ms))
+		cotest.IsTimeout(t, err)
+		assert.Equal(t, &event.TimeoutError{Call: "pool: Acquire", Limit: 5 * ms}, err)
+		assert.Equal(t, 5*ms, co.Now().Sub(began))
+		assert.Equal(t, []int{1}, d.gone, "nobody knows what the hook has left of it")
+		d.has(0, 0, 0)
+	})
+}
+
+func TestPool_POOL05_ATimeoutOfCreateIsNotOneOfTheAcquire(t *testing.T) {
+	inVirtualTime(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.BeforeAcquire = fine
+		dial := &event.TimeoutError{Call: "dial", Limit: ms}
+		d.creates(func(*scheduler.Coroutine, int) error { return dial })
+		p := d.open(co)
+		_, err := p.Acquire(co, scheduler.Timeout(hour))
+		assert.Same(t, dial, err)
+	})
+}
+
+func TestPool_CB07_SetStrategy(t *testing.T) {
+	inVirtualTime(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		p := d.open(co)
+		cotest.IsInvalid(t, p.SetStrategy(&pool.FailureRate{Rate: 2}), "pool: SetStrategy", "FailureRate.Rate")
+		require.NoError(t, p.Deactivate())
+		require.NoError(t, p.SetStrategy(&pool.ConsecutiveFailures{CoolDown: 10 * ms}))
+		_, err := p.Acquire(co)
+		assert.ErrorIs(t, err, pool.ErrServiceUnavailable, "it begins to cool down now")
+		require.NoError(t, co.Delay(10*ms))
+		give(t, co, d.take(co, 1)...)
+		assert.Equal(t, pool.Active, p.State())
+		require.NoError(t, p.SetStrategy(nil))
+		require.NoError(t, p.Deactivate())
+		require.NoError(t, co.Delay(hour))
+		_, err = p.Acquire(co)
+		var refused *pool.UnavailableError
+		require.ErrorAs(t, err, &refused)
+		assert.Equal(t, pool.Inactive, refused.State)
+		assert.EqualValues(t, 2, p.Stats().Refused)
+		cotest.Foreign(func() { cotest.IsUsage(t, p.SetStrategy(nil), "pool: SetStrategy") })
+	})
+}
+
+func TestPool_CB04_AFailureThatNobodyWaitsForCountsWhileActive(t *testing.T) {
+	inVirtualTime(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.AcquireTimeout = 5 * ms
+		d.cfg.Strategy = &pool.ConsecutiveFailures{Failures: 2, CoolDown: hour}
+		d.creates(func(co *scheduler.Coroutine, _ int) error {
+			if err := co.Delay(8 * ms); err != nil {
+				return err
+			}
+			return errBoom
+		})
+		p := d.open(co)
+		for i := range 2 {
+			assert.Equal(t, pool.Active, p.State(), i)
+			_, err := p.Acquire(co)
+			cotest.IsTimeout(t, err)
+			require.NoError(t, co.Delay(5*ms))
+		}
+		assert.Equal(t, pool.Inactive, p.State())
+	})
+}
+
+func TestPool_POOL37_WhatAResourceHasStartedKeepsNoRunAlive(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.creates(func(co *scheduler.Coroutine, _ int) error {
+			d.e.Spawn(co, cotest.Sleeper(hour))
+			return nil
+		})
+		d.open(co)
+		d.stock(co, 1)
+	})
+}
