@@ -78,7 +78,7 @@ func (c *core[T]) waits(co *scheduler.Coroutine, at place[T], opts []scheduler.W
 		w = c.inLine(co, at)
 	}
 	if over, err = w.Parking(callAcquire, opts); !over && (c.total < c.max || len(c.spare) > 0) {
-		c.cover()
+		c.coverOne(w)
 	}
 	return w, over, err
 }

@@ -21,14 +21,14 @@ type build[T any] struct {
 // build starts to make a resource for w, which is in the line, or nil. There must be room. values is the coroutine whose values
 // Create finds; nil: those of the scope.
 func (c *core[T]) build(w *waitq.Waiter[place[T]], values *scheduler.Coroutine) *build[T] {
-	b := &build[T]{pool: c, waiter: w, reset: c.reset, ticket: c.breaker.witness()}
+	b := &build[T]{pool: c, reset: c.reset, ticket: c.breaker.witness()}
 	c.total++
 	c.builds++
 	opts := []scheduler.SpawnOption{
 		scheduler.Serving(), scheduler.SettledBy(b), scheduler.Named(named(c.name) + ": create"), scheduler.EntryOf(c.hooks.createEntry), scheduler.ValuesOf(values),
 	}
 	if w != nil {
-		w.Data.build = b
+		c.claim(b, w)
 	} else {
 		c.spare = append(c.spare, b)
 	}
@@ -75,7 +75,7 @@ func (b *build[T]) end(v *T, err error) error {
 	c.builds--
 	w, try := b.waiter, b.try
 	if w != nil {
-		w.Data.build = nil
+		c.uncover(w)
 	} else {
 		c.unspare(b)
 	}
@@ -88,8 +88,14 @@ func (b *build[T]) end(v *T, err error) error {
 	}
 	e := c.add(*v, b.reset)
 	switch {
-	case w != nil: // it, or who came before it, also when the pool was closed or reset meanwhile (POOL-32)
-		c.reserve(c.line.First(), e, true)
+	case w != nil: // also when the pool was closed or reset meanwhile (POOL-32)
+		first := c.line.First()
+		if first != w { // it came before: the two change over
+			if other := c.uncover(first); other != nil {
+				c.claim(other, w)
+			}
+		}
+		c.reserve(first, e, true)
 	case try != nil && c.line.First() == nil:
 		try.entry = e
 	case c.stale(e):
@@ -102,18 +108,18 @@ func (b *build[T]) end(v *T, err error) error {
 
 // unmade tells whoever is concerned that a resource could not be made.
 func (c *core[T]) unmade(b *build[T], w *waitq.Waiter[place[T]], try *attempt[T], err error) {
-	if c.reason != nil && event.IsCancellation(err) {
-		err = event.WithCause(c.closedError(callAcquire), err)
-	}
 	switch {
 	case w != nil:
+		if c.reason != nil && event.IsCancellation(err) {
+			err = event.WithCause(c.closedError(callAcquire), err)
+		}
 		t := w.Data.ticket
 		w.Data.ticket = ticket{}
 		c.line.Reject(w, err)
 		c.judge(t, err)
 	case try != nil:
 		try.err = err
-	case b.forgot || c.reason != nil:
+	case (b.forgot || c.reason != nil) && event.IsCancellation(err):
 	default:
 		c.told("Create", err)
 		c.judge(b.ticket, err)

@@ -137,17 +137,20 @@ type belonging[T any] core[T]
 
 func (o *belonging[T]) ScopeClosed(error) { (*core[T])(o).close(ErrScopeDisposed) }
 
-// ScopeDone takes back what nobody can give back any more: nothing runs in the scope now.
+// ScopeDone takes back what nobody can give back any more, if nothing runs now that might.
 func (o *belonging[T]) ScopeDone() error {
 	c := (*core[T])(o)
+	if c.s.Stats().Total > 0 {
+		return nil
+	}
 	var left []*entry[T]
 	for _, e := range c.entries {
-		if e.holder != nil && e.holder.Completed() {
+		if e.holder != nil {
 			left = append(left, e)
 		}
 	}
 	for _, e := range left {
-		c.told("Release", fmt.Errorf("%w: %s", ErrNotReleased, e.holder.Name()))
+		c.told("Release", fmt.Errorf("%w by %s", ErrNotReleased, e.holder.Name()))
 		e.turn++
 		e.holder = nil
 	}

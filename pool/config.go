@@ -32,7 +32,8 @@ type Config[T any] struct {
 	// HealthCheck is asked for every idle resource, each HealthInterval. false or an error: the resource is destroyed (POOL-34).
 	HealthCheck func(co *scheduler.Coroutine, v T) (healthy bool, err error)
 	// BeforeAcquire is asked before somebody gets a resource that was used before, in the coroutine of who acquires, and may be
-	// cancelled with it. false or an error: the resource is destroyed, and the next one is tried (POOL-20).
+	// cancelled with it. false or an error, that of the cancellation included: the resource is destroyed, and the next one is tried
+	// (POOL-20).
 	BeforeAcquire func(co *scheduler.Coroutine, v T) (usable bool, err error)
 	// BeforeRelease is asked when a resource comes back. false or an error: it is destroyed, and the strategy told of a failure
 	// (POOL-22).

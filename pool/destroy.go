@@ -40,7 +40,17 @@ func (c *core[T]) destroyLater(entries []*entry[T]) {
 		calls[i] = func(self *scheduler.Coroutine) error { return c.destroy(self, e) }
 	}
 	calls = append(calls, func(*scheduler.Coroutine) error { c.refill(); return nil })
-	c.own.Finally(named(c.name)+": destroy", c.hooks.destroyEntry, calls, func(err error) { c.failed("Destroy", err) })
+	c.cleaner().Finally(named(c.name)+": destroy", c.hooks.destroyEntry, calls, func(err error) { c.failed("Destroy", err) })
+}
+
+// cleaner is where resources are destroyed in the background.
+func (c *core[T]) cleaner() *scheduler.Scope {
+	if c.own.Drained() { // by the end of the run
+		if root, err := c.s.NewRoot(); err == nil {
+			return root
+		}
+	}
+	return c.own
 }
 
 // takeIdle takes all idle resources, longest idle first.

@@ -20,9 +20,9 @@ var (
 	ErrRejected = errors.New("pool: BeforeRelease did not accept the resource")
 	// ErrDestroyed is what a strategy is told when the holder has destroyed the resource.
 	ErrDestroyed = errors.New("pool: its holder destroyed the resource")
-	// ErrNotReleased is told to Config.OnError, or the log, at the end of the pool's scope, for each resource whose holder has ended
-	// without giving it back. The pool takes such resources back then, and destroys them.
-	ErrNotReleased = errors.New("pool: its holder has ended without releasing the resource")
+	// ErrNotReleased is told to Config.OnError, or the log, at the end of the run, for each resource that nobody has given back. The
+	// pool takes it back then, and destroys it.
+	ErrNotReleased = errors.New("pool: the run is over, and the resource was not released")
 )
 
 // Why a pool was closed: the Reason of the *event.ClosedError that its calls return then, for [errors.Is].

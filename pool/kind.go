@@ -9,7 +9,7 @@ import (
 )
 
 // Kind makes the resources of a pool. It may have the methods of [Destroyer], [HealthChecker], [AcquireGuard] and [ReleaseGuard],
-// too: what a package implements that builds a pool, in place of the functions of [Config]. Nothing is allocated to call them.
+// too: what a package implements that builds a pool, in place of the functions of [Config].
 type Kind[T any] interface {
 	// Create is Config.Create.
 	Create(co *scheduler.Coroutine) (T, error)

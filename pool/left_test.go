@@ -10,7 +10,6 @@ import (
 	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/pool"
 	"github.com/uvasync/uvasync/scheduler"
-	"github.com/uvasync/uvasync/scope"
 )
 
 // leaves is a holder that ends without a Release.
@@ -44,31 +43,6 @@ func TestPool_GEN06_WhatWasNeverReleasedIsTakenBackAtTheEndOfTheRun(t *testing.T
 			assert.ErrorIs(t, told[0], pool.ErrNotReleased)
 			assert.Contains(t, told[0].Error(), "careless")
 		}
-	})
-}
-
-func TestPool_GEN06_WhatWasNeverReleasedIsTakenBackAtTheEndOfTheScope(t *testing.T) {
-	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		s := scope.New(co)
-		d.cfg.Scope = s
-		var told []error
-		d.cfg.OnError = func(err error) { told = append(told, err) }
-		p := d.open(co)
-		var h handle
-		_, err := co.Await(d.e.Spawn(s, leaves(d, &h)))
-		require.NoError(t, err)
-		mine := d.take(co, 1)[0] // its holder goes on
-		require.NoError(t, s.Dispose())
-		settle(co)
-		assert.Equal(t, []int{1}, d.gone)
-		if assert.Len(t, told, 1) {
-			assert.ErrorIs(t, told[0], pool.ErrNotReleased)
-		}
-		cotest.IsUsage(t, h.Release(co), "given back already")
-		assert.Equal(t, 1, p.Stats().Active)
-		require.NoError(t, mine.Release(co))
-		assert.Equal(t, []int{1, 2}, d.gone)
-		assert.NoError(t, p.AwaitClosed(co))
 	})
 }
 

@@ -21,33 +21,55 @@ type place[T any] struct {
 
 // reserve sets e aside for w. What was being made for w is there for the next one.
 func (c *core[T]) reserve(w *waitq.Waiter[place[T]], e *entry[T], fresh bool) {
-	b := w.Data.build
-	w.Data.entry, w.Data.fresh, w.Data.build = e, fresh, nil
+	b := c.uncover(w)
+	w.Data.entry, w.Data.fresh = e, fresh
 	c.line.Reserve(w)
-	if b != nil {
-		c.unclaimed(b)
-	}
+	c.unclaimed(b)
 }
 
-// cover sees to it that something is being made for everybody who waits, as far as there is room.
+// cover sees to it that something is being made for everybody who waits, as far as there is room. Those for whom something is
+// are covered: there is nobody else in the line while there is room.
 func (c *core[T]) cover() {
-	for w := c.line.First(); w != nil && (c.total < c.max && c.reason == nil || len(c.spare) > 0); w = w.Behind() {
-		if w.Data.build != nil {
-			continue
+	for c.line.Waiting() > c.covered && (c.total < c.max && c.reason == nil || len(c.spare) > 0) {
+		w := c.line.First()
+		for w.Data.build != nil {
+			w = w.Behind()
 		}
-		if len(c.spare) > 0 {
-			b := c.spare[0]
-			c.spare = c.spare[1:]
-			b.waiter, w.Data.build = w, b
-			continue
-		}
-		c.build(w, w.Coroutine())
+		c.coverOne(w)
 	}
 }
 
-// unclaimed is called for what is being made when who it is for has left, or was served otherwise.
+// coverOne has something made for w, or takes for it what is being made for nobody.
+func (c *core[T]) coverOne(w *waitq.Waiter[place[T]]) {
+	if len(c.spare) == 0 {
+		c.build(w, w.Coroutine())
+		return
+	}
+	b := c.spare[0]
+	c.spare = c.spare[1:]
+	c.claim(b, w)
+}
+
+func (c *core[T]) claim(b *build[T], w *waitq.Waiter[place[T]]) {
+	b.waiter, w.Data.build = w, b
+	c.covered++
+}
+
+// uncover takes from w what is being made for it, if anything is.
+func (c *core[T]) uncover(w *waitq.Waiter[place[T]]) *build[T] {
+	b := w.Data.build
+	if b != nil {
+		b.waiter, w.Data.build = nil, nil
+		c.covered--
+	}
+	return b
+}
+
+// unclaimed is called for what is being made, if that is not nil, when who it was for has left, or was served otherwise.
 func (c *core[T]) unclaimed(b *build[T]) {
-	b.waiter = nil
+	if b == nil {
+		return
+	}
 	if c.reason != nil || b.reset != c.reset {
 		b.forgo()
 		return
@@ -62,12 +84,10 @@ type waiting[T any] core[T]
 // Departed passes on what was set aside for w, or is being made for it, in the same step (GEN-01, POOL-17).
 func (o *waiting[T]) Departed(w *waitq.Waiter[place[T]], reserved bool) {
 	c := (*core[T])(o)
-	t, b := w.Data.ticket, w.Data.build
-	w.Data.ticket, w.Data.build = ticket{}, nil
+	t := w.Data.ticket
+	w.Data.ticket = ticket{}
 	c.breaker.nothing(t)
-	if b != nil {
-		c.unclaimed(b)
-	}
+	c.unclaimed(c.uncover(w))
 	if reserved {
 		c.put(w.Data.entry, w.Data.fresh)
 	}

@@ -38,6 +38,7 @@ type core[T any] struct {
 	reset    uint32      // how often Reset was called
 	entries  []*entry[T] // that exist, in no order
 	builds   int         // resources that are being made
+	covered  int         // of these, those that somebody in the line waits for
 	spare    []*build[T] // of these, what nobody waits for, oldest first
 	arrivals uint64      // acquisitions that may come back to the line, so far
 
@@ -123,12 +124,15 @@ func (c *core[T]) fill(co *scheduler.Coroutine) error {
 			c.put(e, true)
 		}
 	}()
-	for len(made) < c.min {
+	for len(made) < c.min && c.reason == nil {
 		e, err := c.made(co)
 		if err != nil {
 			return err
 		}
 		made = append(made, e)
+	}
+	if c.reason != nil {
+		return c.closedError(callNew)
 	}
 	return nil
 }
@@ -154,7 +158,12 @@ func (p *Pool[T]) Name() string { return p.core.name }
 func (p *Pool[T]) Now() time.Time { return p.core.s.Reactor().Now() }
 
 // AsEvent returns the event that happens when the pool was closed and its last resource is gone.
-func (p *Pool[T]) AsEvent() *event.Base { return &p.core.base }
+func (p *Pool[T]) AsEvent() *event.Base {
+	if p == nil || p.core == nil {
+		return nil
+	}
+	return &p.core.base
+}
 
 // RefuseWait is what the waits of coroutines ask: those of other runs cannot wait for the pool (GEN-11).
 func (p *Pool[T]) RefuseWait(call string, co *scheduler.Coroutine) error {
@@ -165,7 +174,12 @@ func (p *Pool[T]) RefuseWait(call string, co *scheduler.Coroutine) error {
 }
 
 // Flags returns the event's flags.
-func (p *Pool[T]) Flags() event.Flags { return p.core.base.Flags() }
+func (p *Pool[T]) Flags() event.Flags {
+	if p == nil || p.core == nil {
+		return 0
+	}
+	return p.core.base.Flags()
+}
 
 var (
 	_ Source             = (*Pool[int])(nil)

@@ -49,12 +49,9 @@ func (g *guarded[T]) told(err error)             { (*core[T])(g).told("Strategy"
 func (g *guarded[T]) opened() {
 	c := (*core[T])(g)
 	for w := c.line.First(); w != nil; w = c.line.First() {
-		b := w.Data.build
-		w.Data.build = nil
+		b := c.uncover(w)
 		c.line.Reject(w, c.unavailable())
-		if b != nil {
-			c.unclaimed(b)
-		}
+		c.unclaimed(b)
 	}
 }
 

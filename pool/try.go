@@ -71,6 +71,9 @@ func (c *core[T]) tryToMake(co *scheduler.Coroutine, t *ticket) (*entry[T], erro
 	}
 	a := &attempt[T]{}
 	b := c.build(nil, co)
+	if b.over { // the run is ending
+		return nil, nil
+	}
 	b.try = a
 	err := co.YieldTo(b.co)
 	b.try = nil // what is made later is for anybody

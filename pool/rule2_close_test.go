@@ -1,0 +1,290 @@
+package pool_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
+	"github.com/uvasync/uvasync/pool"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+func TestPool_POOL27_CloseDestroysTheIdleInIdleOrder(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 4)
+			p := d.open(co)
+			hs := d.take(co, 4)
+			give(t, co, hs[2], hs[0], hs[3])
+			require.NoError(t, p.Close(co))
+			assert.Equal(t, []int{3, 1, 4}, d.gone)
+			assert.True(t, p.Stats().Closed)
+			d.has(1, 0, 1)
+
+			_, err := p.Acquire(co)
+			assert.ErrorIs(t, err, event.ErrClosed)
+			assert.ErrorIs(t, err, pool.ErrCloseCalled)
+			_, ok, err := p.TryAcquire(co)
+			assert.False(t, ok)
+			assert.NoError(t, err)
+
+			give(t, co, hs[1])
+			assert.Equal(t, []int{3, 1, 4, 2}, d.gone, "what was out, when it comes back")
+			d.has(0, 0, 0)
+			require.NoError(t, p.Close(co))
+			assert.Equal(t, []int{3, 1, 4, 2}, d.gone)
+			return nil
+		})
+	})
+}
+
+func TestPool_POOL27_CloseWakesWhoWaits(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 1)
+			p := d.open(co)
+			h := d.take(co, 1)[0]
+			vs := d.queued(co, 3, scheduler.Timeout(time.Hour))
+			assert.Equal(t, 3, p.Stats().Waiting)
+			require.NoError(t, p.Close(co))
+			assert.Zero(t, p.Stats().Waiting, "in the same step")
+			assert.False(t, vs[0].over, "they are woken, no more (GEN-01)")
+			settle(co)
+			for _, v := range vs {
+				var closed *event.ClosedError
+				require.ErrorAs(t, v.err, &closed)
+				assert.Equal(t, pool.ErrCloseCalled, closed.Reason)
+				assert.False(t, event.IsCancellation(v.err))
+			}
+			assert.Empty(t, d.gone)
+			give(t, co, h)
+			assert.Equal(t, []int{1}, d.gone)
+			assert.Equal(t, []int{1}, d.made)
+			return nil
+		})
+	})
+}
+
+func TestPool_GEN02_ACancellationWinsOverTheWakeUpOfClose(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 1)
+			p := d.open(co)
+			h := d.take(co, 1)[0]
+			v := d.queued(co, 1)[0]
+			require.NoError(t, p.Close(co))
+			require.NoError(t, v.co.Cancel(errReason))
+			settle(co)
+			assert.ErrorIs(t, v.err, errReason)
+			give(t, co, h)
+			d.has(0, 0, 0)
+			return nil
+		})
+	})
+}
+
+func TestPool_GEN01_WhatIsSetAsideWhenItClosesIsStillGiven(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 1)
+			p := d.open(co)
+			h := d.take(co, 1)[0]
+			vs := d.queued(co, 2)
+			give(t, co, h)
+			assert.Equal(t, 1, p.Stats().Reserved)
+			require.NoError(t, p.Close(co))
+			assert.Empty(t, d.gone)
+			settle(co)
+			require.NoError(t, vs[0].err)
+			assert.Equal(t, []int{1}, ids(vs[0].h))
+			assert.ErrorIs(t, vs[1].err, event.ErrClosed)
+			give(t, co, vs[0].h)
+			assert.Equal(t, []int{1}, d.gone)
+
+			d = newDepot(e, 1) // and nobody gets what is set aside for somebody who leaves
+			p = d.open(co)
+			h = d.take(co, 1)[0]
+			vs = d.queued(co, 1)
+			give(t, co, h)
+			require.NoError(t, p.Close(co))
+			require.NoError(t, vs[0].co.Cancel(nil))
+			settle(co)
+			require.NoError(t, p.AwaitClosed(co, scheduler.Timeout(time.Minute)))
+			assert.Equal(t, []int{1}, d.gone)
+			d.has(0, 0, 0)
+			return nil
+		})
+	})
+}
+
+func TestPool_POOL27_CloseReturnsTheFailuresOfTheDestructor(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 3)
+			d.cfg.Destroy = func(_ *scheduler.Coroutine, v *part) error {
+				d.gone = append(d.gone, v.id)
+				switch v.id {
+				case 1:
+					return errRuin
+				case 2:
+					panic(errOutcome)
+				}
+				return nil
+			}
+			p := d.open(co)
+			d.stock(co, 3)
+			err := p.Close(co)
+			assert.Equal(t, []int{1, 2, 3}, d.gone, "all, whatever the others do")
+			assert.ErrorIs(t, err, errRuin)
+			assert.ErrorIs(t, err, errOutcome)
+			var panicked *event.PanicError
+			assert.ErrorAs(t, err, &panicked)
+			assert.Empty(t, d.told, "once (GEN-08)")
+			d.has(0, 0, 0)
+			assert.NoError(t, p.Close(co))
+			assert.NoError(t, p.AwaitClosed(co))
+			return nil
+		})
+	})
+}
+
+func TestPool_POOL27_CloseFromTwoCoroutines(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 3)
+			var p *pool.Pool[*part]
+			d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
+				agree(t, p.Stats())
+				if err := co.Delay(2 * time.Millisecond); err != nil {
+					return err
+				}
+				d.gone = append(d.gone, v.id)
+				return errRuin
+			}
+			p = d.open(co)
+			d.stock(co, 3)
+			var first error
+			closer := e.Spawn(co, func(co *scheduler.Coroutine) error { first = p.Close(co); return nil })
+			settle(co)
+			assert.True(t, closer.Suspended())
+			assert.True(t, p.Stats().Closed)
+			assert.NoError(t, p.Close(co), "the second does nothing")
+			require.NoError(t, p.AwaitClosed(co))
+			assert.Equal(t, []int{1, 2, 3}, d.gone)
+			d.has(0, 0, 0)
+			_, err := co.Await(closer)
+			require.NoError(t, err)
+			assert.ErrorIs(t, first, errRuin)
+			assert.Empty(t, d.told)
+			return nil
+		})
+	})
+}
+
+func TestPool_POOL27_CloseWorksForACancelledCoroutine(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 2)
+			d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
+				if err := co.Delay(time.Millisecond); err != nil {
+					return err
+				}
+				d.gone = append(d.gone, v.id)
+				return nil
+			}
+			p := d.open(co)
+			d.stock(co, 2)
+			closer := e.Spawn(co, func(co *scheduler.Coroutine) (err error) {
+				defer func() { assert.NoError(t, p.Close(co)) }()
+				return co.Delay(time.Hour)
+			})
+			settle(co)
+			require.NoError(t, closer.Cancel(nil))
+			_, err := co.Await(closer)
+			cotest.IsCancelled(t, err, nil)
+			assert.Equal(t, []int{1, 2}, d.gone)
+			return nil
+		})
+	})
+}
+
+func TestPool_CORO30_CloseIsForTheCallerOnTheLoop(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 2)
+			p := d.open(co)
+			d.stock(co, 1)
+			other := e.Spawn(co, cotest.Sleeper(time.Millisecond))
+			cotest.IsUsage(t, p.Close(nil), "Close")
+			cotest.IsUsage(t, p.Close(other), "Close")
+			cotest.Foreign(func() { cotest.IsUsage(t, p.Close(co), "Close") })
+			cotest.IsUsage(t, p.AwaitClosed(nil), "AwaitClosed")
+			cotest.IsUsage(t, p.AwaitClosed(other), "AwaitClosed")
+			assert.False(t, p.Stats().Closed)
+			assert.Empty(t, d.gone)
+			_, err := p.Acquire(co)
+			require.NoError(t, err)
+			return p.Close(co)
+		})
+	})
+}
+
+func TestPool_AwaitClosed_WaitsForTheLastResource(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 2)
+			p := d.open(co)
+			hs := d.take(co, 2)
+			closed := false
+			early := e.Spawn(co, func(co *scheduler.Coroutine) error { // before Close was called
+				err := p.AwaitClosed(co)
+				closed = true
+				return err
+			})
+			cotest.IsTimeout(t, p.AwaitClosed(co, scheduler.Timeout(time.Millisecond)))
+			g := e.Gate()
+			e.After(time.Millisecond, func() { g.Open(nil, errReason) })
+			cotest.IsTokens(t, p.AwaitClosed(co, scheduler.Token(g)), errReason)
+			cancelled := e.Spawn(co, func(co *scheduler.Coroutine) error { return p.AwaitClosed(co) })
+			settle(co)
+			require.NoError(t, cancelled.Cancel(errReason))
+			_, err := co.Await(cancelled)
+			cotest.IsCancelled(t, err, errReason)
+
+			give(t, co, hs[0])
+			require.NoError(t, p.Close(co))
+			settle(co)
+			assert.False(t, closed, "one is out")
+			cotest.IsTimeout(t, p.AwaitClosed(co, scheduler.Timeout(time.Millisecond)))
+			give(t, co, hs[1])
+			assert.Equal(t, []int{1, 2}, d.gone)
+			_, err = co.Await(early)
+			require.NoError(t, err)
+			require.NoError(t, p.AwaitClosed(co))
+			require.NoError(t, p.AwaitClosed(co, scheduler.Timeout(time.Hour)))
+			var invalid *event.InvalidArgumentError
+			assert.ErrorAs(t, p.AwaitClosed(co, scheduler.Timeout(-1)), &invalid)
+			return nil
+		})
+	})
+}
+
+func TestPool_AwaitClosed_OfAPoolThatHasNothing(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 2)
+			p := d.open(co)
+			v := e.Spawn(co, func(co *scheduler.Coroutine) error { return p.AwaitClosed(co) })
+			settle(co)
+			require.NoError(t, p.Close(co))
+			_, err := co.Await(v)
+			require.NoError(t, err)
+			return errors.Join(p.AwaitClosed(co), p.Close(co))
+		})
+	})
+}

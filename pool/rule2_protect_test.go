@@ -1,0 +1,272 @@
+package pool_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/internal/cotest"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+// suspends is a hook that takes a while, and says no when that is interrupted.
+func suspends(co *scheduler.Coroutine, v *part) (bool, error) {
+	if err := co.Delay(2 * ms); err != nil {
+		return false, err
+	}
+	return fine(co, v)
+}
+
+func TestPool_POOL41_ACancelledHolderDestroysNoGoodResource(t *testing.T) {
+	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.BeforeRelease = suspends
+		d.open(co)
+		holder := d.e.Spawn(co, func(co *scheduler.Coroutine) error {
+			h := d.take(co, 1)[0]
+			defer func() { assert.NoError(t, h.Release(co)) }()
+			return co.Delay(hour)
+		})
+		settle(co)
+		require.NoError(t, holder.Cancel(errReason))
+		v := d.queued(co, 1)[0]
+		_, err := co.Await(holder)
+		cotest.IsCancelled(t, err, errReason)
+		assert.Empty(t, d.gone)
+		d.has(2, 1, 1)
+		give(t, co, v.h)
+	})
+}
+
+func TestPool_POOL41_ACancellationDuringBeforeReleaseDoesNotReachIt(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.BeforeRelease = func(co *scheduler.Coroutine, v *part) (bool, error) {
+			ok, err := suspends(co, v)
+			assert.NoError(t, co.Err())
+			return ok, err
+		}
+		d.open(co)
+		h := d.take(co, 1)[0]
+		holder := d.e.Spawn(co, func(co *scheduler.Coroutine) error {
+			err := h.Release(co)
+			assert.ErrorIs(t, co.Err(), context.Canceled, "it has its effect afterwards")
+			assert.NotErrorIs(t, err, errBoom)
+			return co.Yield()
+		})
+		settle(co)
+		require.NoError(t, holder.Cancel(errReason))
+		_, err := co.Await(holder)
+		cotest.IsCancelled(t, err, errReason)
+		d.has(1, 1, 0)
+		assert.Empty(t, d.gone)
+	})
+}
+
+func TestPool_POOL41_DestroyIsProtected(t *testing.T) {
+	for name, giveBack := range waysBack {
+		if name == "Hijack" {
+			continue
+		}
+		for _, before := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+					d.cfg.BeforeRelease = suspends
+					gone := d.cfg.Destroy
+					d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
+						if err := co.Delay(2 * ms); err != nil {
+							return err
+						}
+						return gone(co, v)
+					}
+					d.open(co)
+					h := d.take(co, 1)[0]
+					d.ruin(1)
+					holder := d.e.Spawn(co, func(co *scheduler.Coroutine) error {
+						if before {
+							require.NoError(t, co.Cancel(errReason))
+						}
+						return giveBack(co, h)
+					})
+					settle(co)
+					if !before {
+						require.NoError(t, holder.Cancel(errReason))
+					}
+					_, err := co.Await(holder)
+					if err != nil {
+						cotest.IsCancelled(t, err, errReason)
+					}
+					assert.Equal(t, []int{1}, d.gone)
+					d.has(0, 0, 0)
+				})
+			})
+		}
+	}
+}
+
+func TestPool_POOL41_BeforeAcquireIsCancellable(t *testing.T) {
+	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		var seen []error
+		d.cfg.BeforeAcquire = func(co *scheduler.Coroutine, v *part) (bool, error) {
+			err := co.Delay(hour)
+			seen = append(seen, err)
+			return err == nil, err
+		}
+		d.open(co)
+		d.stock(co, 2)
+		v := d.queued(co, 1)[0]
+		d.has(2, 1, 1)
+		require.NoError(t, v.co.Cancel(errReason))
+		join(t, co, v)
+		cotest.IsCancelled(t, v.err, errReason)
+		require.Len(t, seen, 1, "the next one is not tried for who is cancelled")
+		cotest.IsCancelled(t, seen[0], errReason)
+		st := d.p.Stats()
+		assert.Zero(t, st.Active)
+
+		v = d.queued(co, 1, scheduler.Timeout(3*ms))[0]
+		join(t, co, v)
+		cotest.IsTimeout(t, v.err)
+		assert.Zero(t, d.p.Stats().Active, "a Timeout bounds it, too")
+	})
+}
+
+type key struct{}
+
+func TestPool_POOL41_TheFactoryFindsTheValuesOfTheAcquirer(t *testing.T) {
+	inRun(t, 4, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		var values []any
+		d.creates(func(co *scheduler.Coroutine, _ int) error {
+			values = append(values, co.Value(key{}))
+			return co.Delay(ms)
+		})
+		require.NoError(t, co.Values().Set(key{}, "opener"))
+		d.cfg.Min = 1
+		d.open(co)
+		assert.Equal(t, []any{"opener"}, values)
+		hs := d.take(co, 1)
+		for _, who := range []string{"a", "b"} {
+			v := &visit{}
+			v.co = d.e.Spawn(co, func(co *scheduler.Coroutine) error {
+				require.NoError(t, co.Values().Set(key{}, who))
+				v.h, v.err = d.p.Acquire(co)
+				v.over = true
+				return nil
+			})
+			join(t, co, v)
+			hs = append(hs, v.h)
+		}
+		d.e.Spawn(co, func(co *scheduler.Coroutine) error {
+			require.NoError(t, co.Values().Set(key{}, "try"))
+			d.tries(co)
+			return nil
+		})
+		settle(co)
+		assert.Equal(t, []any{"opener", "a", "b", "try"}, values)
+		require.NoError(t, co.Delay(2*ms))
+		give(t, co, hs...)
+	})
+}
+
+func TestPool_POOL41_TheFactoryIsNotCancelledWithTheAcquirer(t *testing.T) {
+	for _, how := range []string{"cancelled", "timeout", "token"} {
+		t.Run(how, func(t *testing.T) {
+			inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+				g, leave := d.e.Gate(), d.e.Gate()
+				finished := 0
+				d.creates(func(co *scheduler.Coroutine, _ int) error {
+					err := passes(co, g)
+					assert.NoError(t, co.Err())
+					finished++
+					return err
+				})
+				p := d.open(co)
+				v := d.visit(co, scheduler.Timeout(ms))
+				if how != "timeout" {
+					v = d.visit(co, scheduler.Token(leave))
+				}
+				settle(co)
+				switch how {
+				case "cancelled":
+					require.NoError(t, v.co.Cancel(errReason))
+				case "token":
+					leave.Open(nil, errReason)
+				}
+				require.NoError(t, co.Delay(5*ms))
+				require.True(t, v.over)
+				require.Error(t, v.err)
+				assert.Zero(t, finished)
+				d.has(1, 0, 1)
+				assert.Equal(t, 1, p.Stats().Constructing)
+				g.Open(nil, nil)
+				settle(co)
+				assert.Equal(t, 1, finished)
+				d.has(1, 1, 0)
+				assert.Equal(t, []int{1}, ids(d.take(co, 1)...), "nothing is wasted")
+			})
+		})
+	}
+}
+
+func TestPool_POOL41_WhatNobodyWaitsForGoesToTheNextWaiter(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		g := d.e.Gate()
+		d.creates(func(co *scheduler.Coroutine, _ int) error { return passes(co, g) })
+		d.open(co)
+		vs := d.queued(co, 3)
+		require.NoError(t, vs[0].co.Cancel(errReason))
+		settle(co)
+		g.Open(nil, nil)
+		settle(co)
+		got(t, vs[1:], 1, 0)
+		give(t, co, vs[1].h)
+		settle(co)
+		got(t, vs[2:], 1)
+		assert.Equal(t, []int{1}, d.made)
+		give(t, co, vs[2].h)
+	})
+}
+
+func TestPool_POOL41_AFailureThatNobodyWaitsForIsTold(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		g := d.e.Gate()
+		d.creates(func(co *scheduler.Coroutine, call int) error {
+			if call == 1 {
+				_ = passes(co, g)
+				return errMake
+			}
+			return nil
+		})
+		d.open(co)
+		v := d.queued(co, 1)[0]
+		require.NoError(t, v.co.Cancel(errReason))
+		settle(co)
+		g.Open(nil, nil)
+		settle(co)
+		d.wasTold(errMake)
+		d.has(0, 0, 0)
+		d.works(co)
+	})
+}
+
+func TestPool_POOL41_CoroutinesOfThePoolAreHidden(t *testing.T) {
+	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		g := d.e.Gate()
+		d.creates(func(co *scheduler.Coroutine, _ int) error {
+			assert.Contains(t, d.e.S.Coroutines(), co, "in the registry")
+			return passes(co, g)
+		})
+		d.open(co)
+		before := d.e.S.Stats()
+		d.tries(co)
+		settle(co)
+		after := d.e.S.Stats()
+		assert.Equal(t, before.Active, after.Active, "not active")
+		assert.Equal(t, before.Total+1, after.Total)
+		assert.Equal(t, 1, d.p.Stats().Constructing)
+		g.Open(nil, nil)
+		settle(co)
+		assert.Equal(t, before.Total, d.e.S.Stats().Total, "and gone")
+		d.has(1, 1, 0)
+	})
+}

@@ -1,0 +1,266 @@
+package pool_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
+	"github.com/uvasync/uvasync/scheduler"
+)
+
+func TestPool_Reset_DestroysTheIdleNowAndTheOthersWhenTheyComeBack(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 4)
+			p := d.open(co)
+			hs := d.take(co, 4)
+			give(t, co, hs[2], hs[0])
+			require.NoError(t, p.Reset(co))
+			assert.Equal(t, []int{3, 1}, d.gone, "longest idle first")
+			d.has(2, 0, 2)
+			fresh := d.take(co, 2)
+			assert.Equal(t, []int{5, 6}, ids(fresh...))
+			give(t, co, hs[1], fresh[0], hs[3], fresh[1])
+			assert.Equal(t, []int{3, 1, 2, 4}, d.gone, "those that were there")
+			d.has(2, 2, 0)
+			assert.Equal(t, []int{5, 6}, ids(d.take(co, 2)...))
+			assert.False(t, p.Stats().Closed)
+			return nil
+		})
+	})
+}
+
+func TestPool_Reset_ReturnsTheFailuresOfTheDestructor(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 3)
+			d.cfg.Destroy = func(_ *scheduler.Coroutine, v *part) error {
+				d.gone = append(d.gone, v.id)
+				return map[int]error{1: errRuin, 3: errOutcome}[v.id]
+			}
+			p := d.open(co)
+			d.stock(co, 3)
+			err := p.Reset(co)
+			assert.ErrorIs(t, err, errRuin)
+			assert.ErrorIs(t, err, errOutcome)
+			assert.Equal(t, []int{1, 2, 3}, d.gone)
+			assert.Empty(t, d.told, "once (GEN-08)")
+			d.has(0, 0, 0)
+			return nil
+		})
+	})
+}
+
+func TestPool_Reset_RefillsUpToMinAtOnce(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 4)
+			d.cfg.Min = 2
+			p := d.open(co)
+			d.stock(co, 4)
+			h := d.take(co, 1)
+			require.NoError(t, p.Reset(co))
+			settle(co)
+			assert.Equal(t, []int{2, 3, 4}, d.gone)
+			d.has(2, 1, 1)
+			assert.Equal(t, []int{1, 2, 3, 4, 5}, d.made)
+			give(t, co, h...)
+			assert.Equal(t, []int{2, 3, 4, 1}, d.gone)
+			return nil
+		})
+	})
+}
+
+func TestPool_Reset_WhatItFreesGoesToWhoWaits(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 1)
+			destroy := d.cfg.Destroy
+			d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
+				d.has(1, 0, 1)
+				assert.NoError(t, co.Delay(2*time.Millisecond))
+				return destroy(co, v)
+			}
+			p := d.open(co)
+			d.stock(co, 1)
+			var err error
+			reset := e.Spawn(co, func(co *scheduler.Coroutine) error { err = p.Reset(co); return nil })
+			settle(co)
+			v := d.queued(co, 1)[0]
+			assert.False(t, v.over, "it counts until it is destroyed")
+			_, waitErr := co.Await(v.co)
+			require.NoError(t, waitErr)
+			require.NoError(t, v.err)
+			assert.Equal(t, []int{2}, ids(v.h))
+			assert.Equal(t, []int{1}, d.gone)
+			_, waitErr = co.Await(reset)
+			require.NoError(t, waitErr)
+			return err
+		})
+	})
+}
+
+func TestPool_Reset_LeavesWhatIsSetAsideAndWhatIsBeingMade(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 1)
+			p := d.open(co)
+			h := d.take(co, 1)[0]
+			v := d.queued(co, 1)[0]
+			give(t, co, h)
+			require.NoError(t, p.Reset(co))
+			assert.Empty(t, d.gone, "it was promised to somebody (GEN-01)")
+			settle(co)
+			require.NoError(t, v.err)
+			assert.Equal(t, []int{1}, ids(v.h))
+			give(t, co, v.h)
+			assert.Equal(t, []int{1}, d.gone)
+
+			d = newDepot(e, 1)
+			d.cfg.Create = func(co *scheduler.Coroutine) (*part, error) { return d.make(), co.Delay(time.Millisecond) }
+			p = d.open(co)
+			v = d.queued(co, 1)[0]
+			require.NoError(t, p.Reset(co))
+			_, err := co.Await(v.co)
+			require.NoError(t, err)
+			require.NoError(t, v.err)
+			give(t, co, v.h)
+			assert.Equal(t, []int{1}, d.gone, "it was being made from what has changed")
+			d.has(0, 0, 0)
+			return nil
+		})
+	})
+}
+
+func TestPool_Reset_OfTheHealthChecked(t *testing.T) {
+	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := checked(e, 2)
+			d.cfg.HealthCheck = func(co *scheduler.Coroutine, v *part) (bool, error) {
+				return true, co.Delay(5 * time.Millisecond)
+			}
+			p := d.open(co)
+			d.stock(co, 2)
+			pause(t, co, 12*time.Millisecond)
+			require.NoError(t, p.Reset(co))
+			assert.Equal(t, []int{2}, d.gone)
+			pause(t, co, 5*time.Millisecond)
+			assert.Equal(t, []int{2, 1}, d.gone, "when its check is over")
+			d.has(0, 0, 0)
+			return nil
+		})
+	})
+}
+
+func TestPool_Reset_OnAClosedPoolAndByWhom(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 2)
+			p := d.open(co)
+			d.stock(co, 2)
+			other := e.Spawn(co, cotest.Sleeper(time.Millisecond))
+			cotest.IsUsage(t, p.Reset(nil), "Reset")
+			cotest.IsUsage(t, p.Reset(other), "Reset")
+			cotest.Foreign(func() { cotest.IsUsage(t, p.Reset(co), "Reset") })
+			assert.Empty(t, d.gone)
+
+			cancelled := e.Spawn(co, func(co *scheduler.Coroutine) error {
+				defer func() { assert.NoError(t, p.Reset(co)) }()
+				return co.Delay(time.Hour)
+			})
+			settle(co)
+			require.NoError(t, cancelled.Cancel(nil))
+			settle(co)
+			assert.Equal(t, []int{1, 2}, d.gone, "a cancelled coroutine can reset")
+
+			h := d.take(co, 1)
+			require.NoError(t, p.Close(co))
+			require.NoError(t, p.Reset(co))
+			assert.Equal(t, []int{1, 2}, d.gone)
+			give(t, co, h...)
+			assert.Equal(t, []int{1, 2, 3}, d.gone)
+			return nil
+		})
+	})
+}
+
+func TestPool_AcquireAllIdle_TakesTheIdleWithoutHooks(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 4)
+			s := &recorder{}
+			d.cfg.Strategy = s
+			d.cfg.BeforeAcquire = func(*scheduler.Coroutine, *part) (bool, error) { panic("no hooks") }
+			d.cfg.BeforeRelease = fine
+			p := d.open(co)
+			hs := d.take(co, 4)
+			give(t, co, hs[3], hs[1], hs[0])
+			s.steps = nil
+			before := p.Stats()
+			all, err := p.AcquireAllIdle()
+			require.NoError(t, err)
+			assert.Equal(t, []int{4, 2, 1}, ids(all...))
+			d.has(4, 0, 4)
+			none, err := p.AcquireAllIdle()
+			require.NoError(t, err)
+			assert.Empty(t, none)
+
+			give(t, co, all[1])
+			d.has(4, 1, 3)
+			require.NoError(t, all[0].Destroy(co))
+			_, err = all[2].Hijack()
+			require.NoError(t, err)
+			assert.Equal(t, []int{4}, d.gone)
+			d.has(2, 1, 1)
+			assert.Empty(t, s.steps, "the breaker counts none of it")
+			assert.Equal(t, before.Probes, p.Stats().Probes)
+
+			require.NoError(t, p.Deactivate())
+			all, err = p.AcquireAllIdle()
+			require.NoError(t, err)
+			assert.Equal(t, []int{2}, ids(all...), "the breaker does not stand in its way")
+			give(t, co, all...)
+			give(t, co, hs[2])
+			require.NoError(t, p.Close(co))
+			all, err = p.AcquireAllIdle()
+			require.NoError(t, err)
+			assert.Empty(t, all)
+			cotest.Foreign(func() {
+				_, err := p.AcquireAllIdle()
+				cotest.IsUsage(t, err, "AcquireAllIdle")
+			})
+			return nil
+		})
+	})
+}
+
+func TestPool_AcquireAllIdle_LeavesWhatIsSetAside(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 2)
+			p := d.open(co)
+			hs := d.take(co, 2)
+			v := d.queued(co, 1)[0]
+			give(t, co, hs...)
+			assert.Equal(t, 1, p.Stats().Reserved)
+			all, err := p.AcquireAllIdle()
+			require.NoError(t, err)
+			assert.Len(t, all, 1)
+			settle(co)
+			require.NoError(t, v.err)
+			d.has(2, 0, 2)
+
+			w := d.visit(co, scheduler.Timeout(time.Minute)) // who comes later waits for them
+			settle(co)
+			give(t, co, all...)
+			settle(co)
+			require.NoError(t, w.err)
+			assert.ErrorIs(t, all[0].Release(co), event.ErrUsage)
+			return nil
+		})
+	})
+}
