@@ -35,9 +35,9 @@ const told = `   0s 1. Workers are slow to start. What was begun for a caller wh
 121ms    the job of linus is done, by worker 1
 121ms    = 2/2 workers, 2 idle, 0 waiting, breaker active; made 2, failed 0, destroyed 0; acquired 6, waited 3, timed out 1
 121ms 4. Workers die while nobody has them: the health check finds them.
-150ms    nobody's error: worker 2 is dead: cancelled: out of memory
+150ms    nobody's error: pool workers: HealthCheck: worker 2 is dead: cancelled: out of memory
 150ms    worker 2 has left
-150ms    nobody's error: worker 1 is dead: cancelled: out of memory
+150ms    nobody's error: pool workers: HealthCheck: worker 1 is dead: cancelled: out of memory
 150ms    worker 1 has left
 150ms    = 0/2 workers, 0 idle, 0 waiting, breaker active; made 2, failed 0, destroyed 2; acquired 6, waited 3, timed out 1
 150ms 5. A start fails: whoever wanted the worker is told. The next one succeeds.
@@ -49,9 +49,9 @@ const told = `   0s 1. Workers are slow to start. What was begun for a caller wh
 290ms    the breaker was active and is inactive
 290ms    grace gets an error: the new version of the worker crashes
 290ms    linus gets an error: the new version of the worker crashes
-290ms    eve gets an error: pool: the circuit breaker is open: try again later
-290ms    grace gets an error: pool: the circuit breaker is open: try again later
-290ms    linus gets an error: pool: the circuit breaker is open: try again later
+290ms    eve gets an error: pool workers: its circuit breaker is inactive; try again later
+290ms    grace gets an error: pool workers: its circuit breaker is inactive; try again later
+290ms    linus gets an error: pool workers: its circuit breaker is inactive; try again later
 290ms    worker 3 has left
 290ms    = 0/2 workers, 0 idle, 0 waiting, breaker inactive; made 3, failed 3, destroyed 3; acquired 8, waited 8, timed out 1
 290ms 7. Time has passed: the breaker lets one caller through as a probe. It goes well, and the breaker closes.
@@ -59,7 +59,7 @@ const told = `   0s 1. Workers are slow to start. What was begun for a caller wh
 620ms    worker 4 has started
 640ms    the breaker was recovering and is active
 640ms    the job of ada is done, by worker 4
-640ms    grace gets an error: pool: the circuit breaker is open: try again later
+640ms    grace gets an error: pool workers: its circuit breaker is recovering; try again later
 660ms    the job of grace is done, by worker 4
 660ms    = 1/2 workers, 1 idle, 0 waiting, breaker active; made 4, failed 3, destroyed 3; acquired 10, waited 9, timed out 1
 660ms 8. The pool is closed: whoever has a worker keeps it to the end.

@@ -90,10 +90,9 @@ func (s *workshop) isAlive(_ *uvasync.Coroutine, w *worker) (bool, error) {
 func (s *workshop) call(co *uvasync.Coroutine, names ...string) error {
 	var calls []*future.Future[string]
 	for _, name := range names {
-		calls = append(calls, future.Go(co, func(co *uvasync.Coroutine) (got string, _ error) {
-			err := s.pool.With(co, func(co *uvasync.Coroutine, w *worker) (err error) {
-				got, err = w.do(co, "the job of "+name)
-				return err
+		calls = append(calls, future.Go(co, func(co *uvasync.Coroutine) (string, error) {
+			got, err := pool.Use(co, s.pool, func(co *uvasync.Coroutine, w *worker) (string, error) {
+				return w.do(co, "the job of "+name)
 			})
 			if err != nil {
 				got = fmt.Sprintf("%s gets an error: %v", name, err)

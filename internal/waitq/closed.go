@@ -11,8 +11,8 @@ import (
 // matches the closing, too (CHAN-34).
 func ClosedAndCancelled(err, closed error) error {
 	var cancelled *event.CancelledError
-	if !errors.As(err, &cancelled) || cancelled.Token {
-		return err
+	if !errors.As(err, &cancelled) || cancelled.Token || error(cancelled) != err && !errors.Is(err, event.ErrClosed) {
+		return err // nothing of that, or a failure beside it
 	}
 	return &event.CancelledError{Reason: event.WithCause(closed, cancelled.Reason)}
 }

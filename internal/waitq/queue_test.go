@@ -211,6 +211,15 @@ func TestClosedAndCancelled_CHAN34_IsACancellationThatKnowsTheClosing(t *testing
 	token := &event.CancelledError{Token: true}
 	assert.Same(t, token, waitq.ClosedAndCancelled(token, closed), "only the wait was cancelled")
 	assert.Same(t, closed, waitq.ClosedAndCancelled(closed, closed))
+
+	both := event.WithCause(closed, &event.CancelledError{Reason: reason})
+	err = waitq.ClosedAndCancelled(both, closed)
+	assert.True(t, event.IsCancellation(err), "closed first, cancelled then")
+	assert.ErrorIs(t, err, event.ErrClosed)
+	assert.ErrorIs(t, err, reason)
+
+	failed := event.WithCause(errors.New("boom"), &event.CancelledError{Reason: reason})
+	assert.Same(t, failed, waitq.ClosedAndCancelled(failed, closed), "a failure is not lost")
 }
 
 func TestQueue_MisuseByItsOwnerIsFatal(t *testing.T) {
