@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -21,8 +22,8 @@ func TestCoroutine_WaitsAllocateNothing(t *testing.T) {
 	if sanitized {
 		t.Skip("sanitizers allocate")
 	}
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			ok := func(err error) {
 				if err != nil {
 					t.Error(err)
@@ -30,15 +31,15 @@ func TestCoroutine_WaitsAllocateNothing(t *testing.T) {
 			}
 			allocatesNothing(t, "Yield alone", func() { ok(co.Yield()) })
 			allocatesNothing(t, "Delay", func() { ok(co.Delay(ms)) })
-			o := e.outcome()
+			o := newOutcome()
 			o.complete(nil, nil)
 			allocatesNothing(t, "Await of what is done", func() { _, err := co.Await(o); ok(err) })
-			tr := e.trigger()
+			tr := e.Trigger()
 			defer tr.Dispose()
 			allocatesNothing(t, "Await of a trigger", func() { tr.Fire(); _, err := co.Await(tr); ok(err) })
 
-			g, l, stop := e.gate(), &line{left: make([]*scheduler.Coroutine, 0, 4096)}, false
-			e.spawn(co, func(other *scheduler.Coroutine) error {
+			g, l, stop := e.Gate(), &line{left: make([]*scheduler.Coroutine, 0, 4096)}, false
+			e.Spawn(co, func(other *scheduler.Coroutine) error {
 				for !stop {
 					ok(other.Yield())
 				}
@@ -46,25 +47,25 @@ func TestCoroutine_WaitsAllocateNothing(t *testing.T) {
 			})
 			allocatesNothing(t, "Yield", func() { ok(co.Yield()) })
 			stop = true
-			yields(co, 2)
+			cotest.Yields(co, 2)
 			stop = false
-			e.spawn(co, func(other *scheduler.Coroutine) error {
+			e.Spawn(co, func(other *scheduler.Coroutine) error {
 				for !stop {
-					g.open(nil, nil)
+					g.Open(nil, nil)
 					ok(other.Yield())
 				}
 				return nil
 			})
-			token := e.gate()
+			token := e.Gate()
 			allocatesNothing(t, "Await", func() { _, err := co.Await(g); ok(err) })
 			allocatesNothing(t, "Await with a limit", func() { _, err := co.Await(g, scheduler.Timeout(hour)); ok(err) })
 			allocatesNothing(t, "Await with a token", func() { _, err := co.Await(g, scheduler.Token(token)); ok(err) })
 			two := []event.Event{token, g}
 			allocatesNothing(t, "AwaitFirst of two", func() { _, _, err := co.AwaitFirst(two); ok(err) })
 			stop = true
-			yields(co, 2)
+			cotest.Yields(co, 2)
 			stop = false
-			e.spawn(co, func(other *scheduler.Coroutine) error {
+			e.Spawn(co, func(other *scheduler.Coroutine) error {
 				for !stop {
 					ok(other.Yield())
 					ok(co.Unpark())
@@ -74,7 +75,7 @@ func TestCoroutine_WaitsAllocateNothing(t *testing.T) {
 			require.NoError(t, co.Yield())
 			allocatesNothing(t, "Park and Unpark", func() { ok(co.Park("test", l)) })
 			stop = true
-			e.after(ms, func() {})
+			e.After(ms, func() {})
 			ok(co.Park("test", l))
 			return nil
 		})
@@ -85,9 +86,9 @@ func TestCoroutine_CancelledSuspensionPointsAllocateNothing(t *testing.T) {
 	if sanitized {
 		t.Skip("sanitizers allocate")
 	}
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			cancelled(e, co, errStop, func(co *scheduler.Coroutine, err error) error {
 				allocatesNothing(t, "Yield", func() { _ = co.Yield() })
 				allocatesNothing(t, "Delay", func() { _ = co.Delay(ms) })
 				return err

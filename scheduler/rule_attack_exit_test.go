@@ -12,117 +12,123 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 // misplaces are where code of users runs; each calls do once, somewhere in a run that others are in, too.
-var misplaces = map[string]func(e *env, co *scheduler.Coroutine, do func()) error{
-	"body":                     func(e *env, co *scheduler.Coroutine, do func()) error { do(); return nil },
-	"deferred":                 func(e *env, co *scheduler.Coroutine, do func()) error { defer do(); return co.Yield() },
-	"deferred while panicking": func(e *env, co *scheduler.Coroutine, do func()) error { defer do(); panic("first") },
-	"block": func(e *env, co *scheduler.Coroutine, do func()) error {
+var misplaces = map[string]func(e *cotest.Env, co *scheduler.Coroutine, do func()) error{
+	"body":                     func(e *cotest.Env, co *scheduler.Coroutine, do func()) error { do(); return nil },
+	"deferred":                 func(e *cotest.Env, co *scheduler.Coroutine, do func()) error { defer do(); return co.Yield() },
+	"deferred while panicking": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error { defer do(); panic("first") },
+	"block": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		return co.WithTimeout(time.Hour, func(*scheduler.Coroutine) error { do(); return nil })
 	},
-	"protect": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"protect": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		return co.Protect(func(context.Context) error { do(); return nil })
 	},
-	"child": func(e *env, co *scheduler.Coroutine, do func()) error {
-		e.spawn(co, func(*scheduler.Coroutine) error { do(); return nil })
+	"child": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		e.Spawn(co, func(*scheduler.Coroutine) error { do(); return nil })
 		return co.Delay(ms)
 	},
-	"child in defer, unwound": func(e *env, co *scheduler.Coroutine, do func()) error {
-		e.spawn(co, func(co *scheduler.Coroutine) error {
+	"child in defer, unwound": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		e.Spawn(co, func(co *scheduler.Coroutine) error {
 			defer do()
 			return co.Protect(func(context.Context) error { return co.Delay(time.Hour) })
 		})
 		_ = co.Yield()
 		return errBoom
 	},
-	"microtask": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"microtask": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		_ = co.Scheduler().Microtask(func() error { do(); return nil })
 		return co.Delay(ms)
 	},
-	"post": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"post": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		_ = co.Scheduler().Post(do)
 		return co.Delay(ms)
 	},
-	"deadline": func(e *env, co *scheduler.Coroutine, do func()) error { e.after(ms, do); return co.Delay(2 * ms) },
-	"after func": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"deadline": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		e.After(ms, do)
+		return co.Delay(2 * ms)
+	},
+	"after func": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		return co.WithTimeout(ms, func(co *scheduler.Coroutine) error { co.AfterFunc(do); return co.Delay(time.Hour) })
 	},
-	"finally": func(e *env, co *scheduler.Coroutine, do func()) error {
-		c := e.spawn(co, func(*scheduler.Coroutine) error { return nil })
+	"finally": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		c := e.Spawn(co, func(*scheduler.Coroutine) error { return nil })
 		_ = c.OnFinally(func(_, _ *scheduler.Coroutine) error { do(); return nil })
 		return co.Delay(ms)
 	},
-	"finally at once": func(e *env, co *scheduler.Coroutine, do func()) error {
-		c := e.spawn(co, func(*scheduler.Coroutine) error { return nil })
+	"finally at once": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		c := e.Spawn(co, func(*scheduler.Coroutine) error { return nil })
 		_, _ = co.Await(c)
 		if err := c.OnFinally(func(_, _ *scheduler.Coroutine) error { do(); return nil }); err != nil {
 			return err // it is that of the call (CORO-20)
 		}
 		return co.Delay(ms)
 	},
-	"on error": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"on error": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { do(); return nil })
-		e.spawn(co, func(*scheduler.Coroutine) error { return errBoom })
+		e.Spawn(co, func(*scheduler.Coroutine) error { return errBoom })
 		return co.Delay(ms)
 	},
-	"settler": func(e *env, co *scheduler.Coroutine, do func()) error {
-		e.spawn(co, func(*scheduler.Coroutine) error { return errBoom }, scheduler.SettledBy(settles(do)))
+	"settler": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		e.Spawn(co, func(*scheduler.Coroutine) error { return errBoom }, scheduler.SettledBy(settles(do)))
 		return co.Delay(ms)
 	},
-	"settler of one that never began": func(e *env, co *scheduler.Coroutine, do func()) error {
-		_ = e.spawn(co, func(*scheduler.Coroutine) error { return errBoom }, scheduler.SettledBy(settles(do))).Cancel(nil)
+	"settler of one that never began": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		_ = e.Spawn(co, func(*scheduler.Coroutine) error { return errBoom }, scheduler.SettledBy(settles(do))).Cancel(nil)
 		return co.Delay(ms)
 	},
-	"leave": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"leave": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		return parkIn(co, &waitingFor{leave: do}, scheduler.Timeout(ms))
 	},
-	"leave by cancel": func(e *env, co *scheduler.Coroutine, do func()) error {
-		c := e.spawn(co, func(co *scheduler.Coroutine) error { return parkIn(co, &waitingFor{leave: do}) })
+	"leave by cancel": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		c := e.Spawn(co, func(co *scheduler.Coroutine) error { return parkIn(co, &waitingFor{leave: do}) })
 		_ = co.Yield()
 		_ = c.Cancel(nil)
 		return co.Delay(ms)
 	},
-	"leave by shutdown": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"leave by shutdown": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		for range 3 {
-			e.spawn(co, func(co *scheduler.Coroutine) error { return parkIn(co, &waitingFor{leave: do}) })
+			e.Spawn(co, func(co *scheduler.Coroutine) error { return parkIn(co, &waitingFor{leave: do}) })
 		}
 		_ = co.Yield()
 		return errBoom
 	},
-	"info in a deadlock": func(e *env, co *scheduler.Coroutine, do func()) error { return parkIn(co, &waitingFor{info: do}) },
-	"info in the grace": func(e *env, co *scheduler.Coroutine, do func()) error {
-		e.spawn(co, func(co *scheduler.Coroutine) error {
+	"info in a deadlock": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		return parkIn(co, &waitingFor{info: do})
+	},
+	"info in the grace": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		e.Spawn(co, func(co *scheduler.Coroutine) error {
 			return co.Protect(func(context.Context) error {
-				e.after(time.Second, func() {})
+				e.After(time.Second, func() {})
 				return parkIn(co, &waitingFor{info: do})
 			})
 		})
 		_ = co.Yield()
 		return errBoom
 	},
-	"starve": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"starve": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		n := &scheduler.StarvingNode{}
 		co.Scheduler().Starving(n, starves(do))
 		defer n.Release()
-		_, err := co.Await(e.outcome())
+		_, err := co.Await(newOutcome())
 		return err
 	},
-	"scope closed": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"scope closed": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		sc, _ := co.Scope().New()
 		sc.Own(&scheduler.Owned{}, belongs{closed: do})
 		_ = sc.Cancel(nil)
 		return co.Delay(ms)
 	},
-	"scope done": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"scope done": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		co.Scope().Own(&scheduler.Owned{}, belongs{done: do})
 		return co.Delay(ms)
 	},
-	"own in a cancelled scope": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"own in a cancelled scope": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		sc, _ := co.Scope().New()
-		e.spawn(sc, func(co *scheduler.Coroutine) error {
+		e.Spawn(sc, func(co *scheduler.Coroutine) error {
 			_ = co.Delay(time.Hour)
 			return co.Protect(func(context.Context) error { return co.Delay(ms) })
 		})
@@ -131,27 +137,27 @@ var misplaces = map[string]func(e *env, co *scheduler.Coroutine, do func()) erro
 		sc.Own(&scheduler.Owned{}, belongs{closed: do})
 		return co.Delay(ms)
 	},
-	"strategy": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"strategy": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		_, _ = co.Spawn(func(*scheduler.Coroutine) error { return nil }, scheduler.By(doer{do}))
 		return co.Delay(ms)
 	},
-	"start of an event": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"start of an event": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		b := &misstarter{}
-		b.Init(misstarterKind{do: do}, e.w.Count(), 0)
+		b.Init(misstarterKind{do: do}, e.W.Count(), 0)
 		_, err := co.Await(b, scheduler.Timeout(ms))
 		return err
 	},
-	"stop of an event": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"stop of an event": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		b := &misstarter{}
-		b.Init(misstopperKind{do: do}, e.w.Count(), 0)
+		b.Init(misstopperKind{do: do}, e.W.Count(), 0)
 		_, err := co.Await(b, scheduler.Timeout(ms))
 		return err
 	},
-	"stop of an event while unwound": func(e *env, co *scheduler.Coroutine, do func()) error {
-		e.spawn(co, func(co *scheduler.Coroutine) error {
+	"stop of an event while unwound": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		e.Spawn(co, func(co *scheduler.Coroutine) error {
 			return co.Protect(func(context.Context) error {
 				b := &misstarter{}
-				b.Init(misstopperKind{do: do}, e.w.Count(), 0)
+				b.Init(misstopperKind{do: do}, e.W.Count(), 0)
 				_, err := co.Await(b)
 				return err
 			})
@@ -159,15 +165,15 @@ var misplaces = map[string]func(e *env, co *scheduler.Coroutine, do func()) erro
 		_ = co.Yield()
 		return errBoom
 	},
-	"stop of an event while exiting": func(e *env, co *scheduler.Coroutine, do func()) error {
+	"stop of an event while exiting": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
 		b := &misstarter{}
-		b.Init(misstopperKind{do: do}, e.w.Count(), 0)
+		b.Init(misstopperKind{do: do}, e.W.Count(), 0)
 		_ = co.Scheduler().Post(func() { panic("first") })
 		_, err := co.Await(b, scheduler.Timeout(ms))
 		return err
 	},
-	"subscriber": func(e *env, co *scheduler.Coroutine, do func()) error {
-		c := e.spawn(co, func(*scheduler.Coroutine) error { return nil })
+	"subscriber": func(e *cotest.Env, co *scheduler.Coroutine, do func()) error {
+		c := e.Spawn(co, func(*scheduler.Coroutine) error { return nil })
 		var cb event.Callback
 		cb.Init(func(*event.Base, *event.Callback, any, error) { do() }, nil, nil)
 		_ = c.AsEvent().AddCallback(&cb)
@@ -254,18 +260,18 @@ func TestScheduler_SHUT_WhateverUserCodeDoesTheRunEnds(t *testing.T) {
 				continue // it is being ended that way already
 			}
 			t.Run(what+" in "+where, func(t *testing.T) {
-				each(t, func(t *testing.T, e *env) {
+				cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 					cleaned, called, returned := 0, 0, false
 					var err error
 					done := make(chan struct{})
 					go func() {
 						defer close(done)
-						err = e.run(func(co *scheduler.Coroutine) error {
+						err = e.Run(func(co *scheduler.Coroutine) error {
 							for range 3 {
-								e.spawn(co, func(co *scheduler.Coroutine) error {
+								e.Spawn(co, func(co *scheduler.Coroutine) error {
 									defer func() { cleaned++ }()
 									if where == "info in a deadlock" || where == "starve" {
-										_, err := co.Await(e.outcome())
+										_, err := co.Await(newOutcome())
 										return err
 									}
 									return co.Delay(3 * ms)
@@ -273,7 +279,7 @@ func TestScheduler_SHUT_WhateverUserCodeDoesTheRunEnds(t *testing.T) {
 							}
 							require.NoError(t, co.Yield())
 							return place(e, co, func() { called++; do() })
-						}, withGrace(10*ms))
+						}, cotest.WithGrace(10*ms))
 						returned = true
 					}()
 					<-done

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -16,29 +17,29 @@ func TestCoroutine_GEN10_ANilPointerAsAnErrorIsAFailureAsAnyOther(t *testing.T) 
 		var e *os.PathError
 		return e
 	}
-	for name, main := range map[string]func(e *env, co *scheduler.Coroutine) error{
-		"child": func(e *env, co *scheduler.Coroutine) error { e.spawn(co, nilPointer); return co.Delay(ms) },
-		"cancelled child": func(e *env, co *scheduler.Coroutine) error {
-			c := e.spawn(co, func(co *scheduler.Coroutine) error { _ = co.Delay(time.Hour); return nilPointer(co) })
+	for name, main := range map[string]func(e *cotest.Env, co *scheduler.Coroutine) error{
+		"child": func(e *cotest.Env, co *scheduler.Coroutine) error { e.Spawn(co, nilPointer); return co.Delay(ms) },
+		"cancelled child": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			c := e.Spawn(co, func(co *scheduler.Coroutine) error { _ = co.Delay(time.Hour); return nilPointer(co) })
 			_ = co.Yield()
 			_ = c.Cancel(nil)
 			return co.Delay(ms)
 		},
-		"several": func(e *env, co *scheduler.Coroutine) error {
-			e.spawn(co, nilPointer)
-			e.spawn(co, nilPointer)
-			e.spawn(co, func(*scheduler.Coroutine) error { return errBoom })
+		"several": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			e.Spawn(co, nilPointer)
+			e.Spawn(co, nilPointer)
+			e.Spawn(co, func(*scheduler.Coroutine) error { return errBoom })
 			return co.Delay(ms)
 		},
-		"reason": func(e *env, co *scheduler.Coroutine) error {
+		"reason": func(e *cotest.Env, co *scheduler.Coroutine) error {
 			_ = co.Scheduler().Shutdown(nilPointer(co))
 			_, _ = co.Spawn(nilPointer)
 			return co.Delay(ms)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
-				err := e.run(func(co *scheduler.Coroutine) error { return main(e, co) })
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+				err := e.Run(func(co *scheduler.Coroutine) error { return main(e, co) })
 				assert.True(t, err != nil)
 				assert.NotPanics(t, func() { _ = err.Error() }, "reason and chain are printable")
 			})

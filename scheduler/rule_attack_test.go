@@ -14,17 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestCoroutine_CANC01_CancelledByTheLeaveOfItsEndLeavesNothingBehind(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var victim *scheduler.Coroutine
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			victim = e.spawn(co, func(*scheduler.Coroutine) error { return nil })
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			victim = e.Spawn(co, func(*scheduler.Coroutine) error { return nil })
 			require.NoError(t, co.Yield())
-			other := e.spawn(co, func(co *scheduler.Coroutine) error {
-				e.spawn(co, e.sayer("another"))
+			other := e.Spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, e.Sayer("another"))
 				return co.Yield()
 			})
 			_, err := co.Await(other)
@@ -41,26 +42,26 @@ func TestCoroutine_CANC01_CancelledByTheLeaveOfItsEndLeavesNothingBehind(t *test
 func TestCoroutine_CANC18_FinallyHandlersFallUnderStage2(t *testing.T) {
 	for _, what := range []string{"delay", "forever"} {
 		t.Run(what, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 				unwound := false
-				err := e.run(func(co *scheduler.Coroutine) error {
-					e.spawn(co, func(co *scheduler.Coroutine) error {
+				err := e.Run(func(co *scheduler.Coroutine) error {
+					e.Spawn(co, func(co *scheduler.Coroutine) error {
 						require.NoError(t, co.OnFinally(func(self, _ *scheduler.Coroutine) error {
 							defer func() { unwound = true }()
 							if what == "delay" {
 								return self.Delay(time.Hour)
 							}
-							_, err := self.Await(e.outcome())
+							_, err := self.Await(newOutcome())
 							return err
 						}))
 						return co.Protect(func(context.Context) error { return co.Delay(time.Hour) })
 					})
 					require.NoError(t, co.Yield())
 					return errBoom
-				}, withGrace(5*ms))
+				}, cotest.WithGrace(5*ms))
 				assert.ErrorIs(t, err, errBoom)
 				assert.True(t, unwound)
-				assert.Less(t, e.w.Elapsed(), time.Minute)
+				assert.Less(t, e.W.Elapsed(), time.Minute)
 			})
 		})
 	}
@@ -78,10 +79,10 @@ func (l list) Error() string { return "list" }
 func TestScheduler_GEN08_ErrorsThatCannotBeComparedAreErrorsAsAnyOther(t *testing.T) {
 	for name, bad := range map[string]error{"slice": list{errBoom}, "struct": holder{[]int{1}}} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
-				err := e.run(func(co *scheduler.Coroutine) error {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+				err := e.Run(func(co *scheduler.Coroutine) error {
 					for range 3 {
-						e.spawn(co, func(*scheduler.Coroutine) error { return bad })
+						e.Spawn(co, func(*scheduler.Coroutine) error { return bad })
 					}
 					_ = co.Yield()
 					_ = co.WithCancel(func(*scheduler.Coroutine, func(error)) error { return bad })
@@ -97,13 +98,13 @@ func TestScheduler_GEN08_ErrorsThatCannotBeComparedAreErrorsAsAnyOther(t *testin
 }
 
 func TestScheduler_CORO26_AScopeOfAnotherRunIsRefused(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(outer *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(outer *scheduler.Coroutine) error {
 			before := outer.Scheduler().Stats().Total
 			inner := scheduler.New(newSim(t), scheduler.Options{Name: "inner"})
 			require.NoError(t, inner.Run(context.Background(), func(co *scheduler.Coroutine) error {
 				_, err := co.Spawn(func(*scheduler.Coroutine) error { return nil }, scheduler.By(provider{outer.Scope()}))
-				isUsage(t, err)
+				cotest.IsUsage(t, err)
 				return nil
 			}))
 			assert.Equal(t, before, outer.Scheduler().Stats().Total)
@@ -119,9 +120,9 @@ func (provider) BeforeEnqueue(*scheduler.Coroutine) error  { return nil }
 func (provider) AfterEnqueue(*scheduler.Coroutine) error   { return nil }
 
 func TestContext_AfterFuncsAreCalledInTheOrderOfTheCalls(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var want, got []int
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			_ = co.WithTimeout(time.Second, func(co *scheduler.Coroutine) error {
 				for i := range 50 {
 					want = append(want, i)
@@ -142,8 +143,8 @@ func TestContext_AfterFuncsAreCalledInTheOrderOfTheCalls(t *testing.T) {
 }
 
 func TestContext_DoneOfABlockIsClosedWithIt(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			whole := co.Done()
 			var dones []<-chan struct{}
 			var derived []context.Context
@@ -172,12 +173,12 @@ func TestContext_DoneOfABlockIsClosedWithIt(t *testing.T) {
 }
 
 func TestScheduler_GEN06_RootScopesThatAreOverAreForgotten(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			one := func() {
 				sc, err := co.Scheduler().NewRoot()
 				require.NoError(t, err)
-				e.spawn(sc, func(*scheduler.Coroutine) error { return nil })
+				e.Spawn(sc, func(*scheduler.Coroutine) error { return nil })
 				require.NoError(t, co.Yield())
 				require.NoError(t, sc.Cancel(nil))
 			}
@@ -215,15 +216,15 @@ type badHandler struct {
 func (h badHandler) Handle(context.Context, slog.Record) error { h.do(); return nil }
 
 func TestScheduler_GEN10_ALoggerThatPanics(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		cleaned := false
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				defer func() { cleaned = true }()
 				return co.Delay(time.Hour)
 			})
 			require.NoError(t, co.Yield())
-			e.spawn(co, func(*scheduler.Coroutine) error { return errBoom })
+			e.Spawn(co, func(*scheduler.Coroutine) error { return errBoom })
 			return co.Delay(time.Hour)
 		}, func(o *scheduler.Options) {
 			o.Logger = slog.New(badHandler{slog.NewTextHandler(io.Discard, nil), func() { panic("logger") }})
@@ -234,11 +235,11 @@ func TestScheduler_GEN10_ALoggerThatPanics(t *testing.T) {
 }
 
 func TestScheduler_SHUT02_ManyFailuresDuringAShutdownDoNotExplode(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		const n = 10000
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			for i := range n {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					_ = co.Delay(time.Hour)
 					return fmt.Errorf("failure %d", i)
 				})
@@ -252,8 +253,8 @@ func TestScheduler_SHUT02_ManyFailuresDuringAShutdownDoNotExplode(t *testing.T) 
 }
 
 func TestScheduler_GEN10_APanicOfTheTokensError(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			return co.WithTimeout(ms, func(co *scheduler.Coroutine) error {
 				co.AfterFunc(func() { panic("after") })
 				return co.Delay(time.Hour)

@@ -8,11 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 // asBefore checks that nothing of a block is left.
-func asBefore(t *testing.T, e *env, co *scheduler.Coroutine) {
+func asBefore(t *testing.T, e *cotest.Env, co *scheduler.Coroutine) {
 	t.Helper()
 	assert.NoError(t, co.Err())
 	_, limited := co.Deadline()
@@ -21,17 +22,17 @@ func asBefore(t *testing.T, e *env, co *scheduler.Coroutine) {
 	assert.False(t, co.CancellationRequested())
 	assert.NoError(t, co.Yield())
 	assert.NoError(t, co.Delay(ms))
-	assert.Zero(t, e.w.Live())
+	assert.Zero(t, e.W.Live())
 }
 
 func TestBlock_CANC28_ATimeLimitEndsWhatIsInIt(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		blocks := map[string]func(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error{
 			"WithTimeout": func(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error {
 				return co.WithTimeout(2*ms, fn)
 			},
 			"WithDeadline": func(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error {
-				return co.WithDeadline(e.w.Now().Add(2*ms), fn)
+				return co.WithDeadline(e.W.Now().Add(2*ms), fn)
 			},
 		}
 		for blockName, block := range blocks {
@@ -39,8 +40,8 @@ func TestBlock_CANC28_ATimeLimitEndsWhatIsInIt(t *testing.T) {
 				if name == "Yield" {
 					continue
 				}
-				e.mustRun(func(co *scheduler.Coroutine) error {
-					began := e.w.Now()
+				e.MustRun(func(co *scheduler.Coroutine) error {
+					began := e.W.Now()
 					err := block(co, func(in *scheduler.Coroutine) error {
 						assert.Same(t, co, in)
 						at, limited := co.Deadline()
@@ -50,8 +51,8 @@ func TestBlock_CANC28_ATimeLimitEndsWhatIsInIt(t *testing.T) {
 						done := co.Done()
 						assert.False(t, closed(done))
 						err := wait(co)
-						assert.GreaterOrEqual(t, e.w.Now().Sub(began), 2*ms, "%s, %s", blockName, name)
-						isTimeout(t, err)
+						assert.GreaterOrEqual(t, e.W.Now().Sub(began), 2*ms, "%s, %s", blockName, name)
+						cotest.IsTimeout(t, err)
 						assert.Same(t, err, co.Err())
 						assert.True(t, closed(done))
 						assert.True(t, closed(co.Done()))
@@ -59,7 +60,7 @@ func TestBlock_CANC28_ATimeLimitEndsWhatIsInIt(t *testing.T) {
 						assert.Same(t, err, co.Delay(ms))
 						return fmt.Errorf("in the block: %w", err)
 					})
-					isTimeout(t, err)
+					cotest.IsTimeout(t, err)
 					assert.ErrorContains(t, err, "in the block", "it returns what the block did")
 					asBefore(t, e, co)
 					return nil
@@ -70,8 +71,8 @@ func TestBlock_CANC28_ATimeLimitEndsWhatIsInIt(t *testing.T) {
 }
 
 func TestBlock_CANC28_OneThatEndsInTimeLeavesNothing(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for _, want := range []error{nil, errBoom} {
 				err := co.WithTimeout(hour, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); return want })
 				assert.True(t, err == want)
@@ -92,19 +93,19 @@ func TestBlock_CANC28_OneThatEndsInTimeLeavesNothing(t *testing.T) {
 }
 
 func TestBlock_CANC28_ADeadlineThatHasPassed(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for _, ago := range []time.Duration{0, ms, hour} {
-				at := e.w.Now().Add(-ago)
+				at := e.W.Now().Add(-ago)
 				err := co.WithDeadline(at, func(co *scheduler.Coroutine) error {
-					isTimeout(t, co.Err())
-					isTimeout(t, co.Yield())
+					cotest.IsTimeout(t, co.Err())
+					cotest.IsTimeout(t, co.Yield())
 					assert.True(t, closed(co.Done()))
 					limit, _ := co.Deadline()
 					assert.True(t, limit.Equal(at))
 					return co.Yield()
 				})
-				isTimeout(t, err)
+				cotest.IsTimeout(t, err)
 				asBefore(t, e, co)
 			}
 			return nil
@@ -113,8 +114,8 @@ func TestBlock_CANC28_ADeadlineThatHasPassed(t *testing.T) {
 }
 
 func TestBlock_CANC28_CancelledByHand(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for name, wait := range waits(e) {
 				if name == "Yield" {
 					continue
@@ -122,9 +123,9 @@ func TestBlock_CANC28_CancelledByHand(t *testing.T) {
 				var late func(error)
 				err := co.WithCancel(func(co *scheduler.Coroutine, cancel func(error)) error {
 					late = cancel
-					e.after(ms, func() { cancel(errStop); cancel(errOther) })
+					e.After(ms, func() { cancel(errStop); cancel(errOther) })
 					err := wait(co)
-					isCancelled(t, err, errStop)
+					cotest.IsCancelled(t, err, errStop)
 					assert.NotErrorIs(t, err, errOther)
 					assert.Same(t, err, co.Yield())
 					return err
@@ -136,12 +137,12 @@ func TestBlock_CANC28_CancelledByHand(t *testing.T) {
 			// By itself, with code after it.
 			err := co.WithCancel(func(co *scheduler.Coroutine, cancel func(error)) error {
 				cancel(errStop)
-				e.say("went on")
-				isCancelled(t, co.Err(), errStop)
+				e.Say("went on")
+				cotest.IsCancelled(t, co.Err(), errStop)
 				return nil
 			})
 			assert.NoError(t, err)
-			assert.Equal(t, []string{"went on"}, e.said())
+			assert.Equal(t, []string{"went on"}, e.Said())
 			asBefore(t, e, co)
 			// Other failures are not absorbed.
 			err = co.WithCancel(func(_ *scheduler.Coroutine, cancel func(error)) error { cancel(errStop); return errBoom })
@@ -153,8 +154,8 @@ func TestBlock_CANC28_CancelledByHand(t *testing.T) {
 }
 
 func TestBlock_CANC28_OnlyItsOwnCancellationIsAbsorbed(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for name, block := range map[string]func(self *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error{
 				"WithTimeout": func(self *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error {
 					return self.WithTimeout(hour, fn)
@@ -164,22 +165,22 @@ func TestBlock_CANC28_OnlyItsOwnCancellationIsAbsorbed(t *testing.T) {
 				},
 				"WithCancel, cancelled too": func(self *scheduler.Coroutine, fn func(co *scheduler.Coroutine) error) error {
 					return self.WithCancel(func(co *scheduler.Coroutine, cancel func(error)) error {
-						e.after(ms, func() { cancel(errOther) })
+						e.After(ms, func() { cancel(errOther) })
 						return fn(co)
 					})
 				},
 			} {
-				child := e.spawn(co, func(self *scheduler.Coroutine) error {
+				child := e.Spawn(co, func(self *scheduler.Coroutine) error {
 					err := block(self, func(self *scheduler.Coroutine) error { return park(self, &line{}) })
-					isCancelled(t, err, errStop)
-					isCancelled(t, self.Err(), errStop)
-					isCancelled(t, self.Yield(), errStop)
+					cotest.IsCancelled(t, err, errStop)
+					cotest.IsCancelled(t, self.Err(), errStop)
+					cotest.IsCancelled(t, self.Yield(), errStop)
 					return err
 				})
 				require.NoError(t, co.Yield())
 				require.NoError(t, child.Cancel(errStop))
 				_, err := co.Await(child)
-				isCancelled(t, err, errStop)
+				cotest.IsCancelled(t, err, errStop)
 				require.NoError(t, co.Delay(3*ms), name)
 			}
 			return nil

@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestBlock_CANC28_Nested(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			// The inner one fires: the outer goes on.
 			err := co.WithTimeout(hour, func(co *scheduler.Coroutine) error {
 				outer, _ := co.Deadline()
@@ -23,7 +24,7 @@ func TestBlock_CANC28_Nested(t *testing.T) {
 					assert.True(t, inner.Before(outer))
 					return co.Delay(hour)
 				})
-				isTimeout(t, err)
+				cotest.IsTimeout(t, err)
 				at, _ := co.Deadline()
 				assert.Equal(t, outer, at)
 				assert.NoError(t, co.Err())
@@ -39,11 +40,11 @@ func TestBlock_CANC28_Nested(t *testing.T) {
 					assert.Equal(t, outer, at, "the earlier one")
 					return co.WithCancel(func(co *scheduler.Coroutine, _ func(error)) error { return co.Delay(hour) })
 				})
-				isTimeout(t, err)
+				cotest.IsTimeout(t, err)
 				assert.Error(t, co.Err())
 				return err
 			})
-			isTimeout(t, err)
+			cotest.IsTimeout(t, err)
 			// Both.
 			err = co.WithCancel(func(co *scheduler.Coroutine, outer func(error)) error {
 				err := co.WithCancel(func(co *scheduler.Coroutine, inner func(error)) error {
@@ -51,7 +52,7 @@ func TestBlock_CANC28_Nested(t *testing.T) {
 					outer(errStop)
 					return co.Yield()
 				})
-				isCancelled(t, co.Yield(), errStop)
+				cotest.IsCancelled(t, co.Yield(), errStop)
 				return errors.Join(err, co.Err())
 			})
 			assert.ErrorIs(t, err, errStop)
@@ -62,8 +63,8 @@ func TestBlock_CANC28_Nested(t *testing.T) {
 }
 
 func TestBlock_CANC28_AroundAndInsideAProtectedSection(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			// Block, section: the section is not disturbed, and returns the block's cancellation.
 			err := co.WithTimeout(ms, func(co *scheduler.Coroutine) error {
 				err := co.Protect(func(context.Context) error {
@@ -73,24 +74,24 @@ func TestBlock_CANC28_AroundAndInsideAProtectedSection(t *testing.T) {
 					assert.NoError(t, co.Err())
 					return errBoom
 				})
-				isTimeout(t, err)
+				cotest.IsTimeout(t, err)
 				assert.ErrorIs(t, err, errBoom)
-				isTimeout(t, co.Yield())
+				cotest.IsTimeout(t, co.Yield())
 				return err
 			})
-			isTimeout(t, err)
+			cotest.IsTimeout(t, err)
 			asBefore(t, e, co)
 			// Section, block: a limit works in it.
 			err = co.Protect(func(context.Context) error {
 				err := co.WithTimeout(ms, func(co *scheduler.Coroutine) error { return co.Delay(hour) })
-				isTimeout(t, err)
+				cotest.IsTimeout(t, err)
 				assert.NoError(t, co.Err())
 				return co.Yield()
 			})
 			assert.NoError(t, err)
 			asBefore(t, e, co)
 			// Block, section, block; everything is cancelled, from the outside in.
-			child := e.spawn(co, func(self *scheduler.Coroutine) error {
+			child := e.Spawn(co, func(self *scheduler.Coroutine) error {
 				return self.WithCancel(func(self *scheduler.Coroutine, outer func(error)) error {
 					err := self.Protect(func(context.Context) error {
 						err := self.WithCancel(func(self *scheduler.Coroutine, inner func(error)) error {
@@ -99,21 +100,21 @@ func TestBlock_CANC28_AroundAndInsideAProtectedSection(t *testing.T) {
 							assert.NoError(t, self.Yield())
 							assert.NoError(t, self.Delay(ms))
 							assert.NoError(t, self.Err())
-							e.after(ms, func() { inner(errBoom) })
+							e.After(ms, func() { inner(errBoom) })
 							err := self.Delay(hour)
-							isCancelled(t, err, errBoom)
+							cotest.IsCancelled(t, err, errBoom)
 							assert.NotErrorIs(t, err, errStop)
 							return nil
 						})
 						assert.NoError(t, self.Yield())
 						return err
 					})
-					isCancelled(t, err, errStop)
+					cotest.IsCancelled(t, err, errStop)
 					return err
 				})
 			})
 			_, err = co.Await(child)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			return nil
 		})
 	})
@@ -121,20 +122,20 @@ func TestBlock_CANC28_AroundAndInsideAProtectedSection(t *testing.T) {
 
 // A coroutine that is cancelled already may begin a section, and a block in it.
 func TestBlock_CANC28_InACancelledCoroutine(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.cancelled(co, errStop, func(self *scheduler.Coroutine, first error) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			child := cancelled(e, co, errStop, func(self *scheduler.Coroutine, first error) error {
 				assert.Same(t, first, self.WithTimeout(ms, func(*scheduler.Coroutine) error { t.Error("it ran"); return nil }))
 				assert.NoError(t, self.Protect(func(context.Context) error {
 					assert.NoError(t, self.WithTimeout(hour, func(self *scheduler.Coroutine) error { return self.Delay(ms) }))
-					isTimeout(t, self.WithTimeout(ms, func(self *scheduler.Coroutine) error { return self.Delay(hour) }))
+					cotest.IsTimeout(t, self.WithTimeout(ms, func(self *scheduler.Coroutine) error { return self.Delay(hour) }))
 					return nil
 				}))
 				assert.Same(t, first, self.Err())
 				return first
 			})
 			_, err := co.Await(child)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			return nil
 		})
 	})
@@ -142,15 +143,15 @@ func TestBlock_CANC28_InACancelledCoroutine(t *testing.T) {
 
 // GEN-02 for blocks: the limit is over while the coroutine is woken in it.
 func TestBlock_GEN02_FiresWhileTheCoroutineIsWoken(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			l := &line{}
 			var cancel func(error)
-			child := e.spawn(co, func(self *scheduler.Coroutine) error {
+			child := e.Spawn(co, func(self *scheduler.Coroutine) error {
 				return self.WithCancel(func(self *scheduler.Coroutine, c func(error)) error {
 					cancel = c
 					err := park(self, l)
-					isCancelled(t, err, errStop)
+					cotest.IsCancelled(t, err, errStop)
 					return err
 				})
 			})

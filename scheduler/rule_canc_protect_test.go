@@ -8,18 +8,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestProtect_CANC12_WithoutCancellationItReturnsWhatTheSectionDid(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for _, want := range []error{nil, errBoom} {
 				err := co.Protect(func(ctx context.Context) error {
 					assert.NoError(t, ctx.Err())
 					assert.NoError(t, co.Yield())
 					assert.NoError(t, co.Delay(ms))
-					child := e.spawn(co, returns(nil))
+					child := e.Spawn(co, cotest.Fails(nil))
 					_, err := co.Await(child)
 					assert.NoError(t, err)
 					return want
@@ -34,14 +35,14 @@ func TestProtect_CANC12_WithoutCancellationItReturnsWhatTheSectionDid(t *testing
 }
 
 // guarded spawns a coroutine that parks in sections as deep as told, and returns it parked.
-func (e *env) guarded(co *scheduler.Coroutine, depth int, section, after func(co *scheduler.Coroutine, err error) error) *scheduler.Coroutine {
-	child := e.spawn(co, func(self *scheduler.Coroutine) error {
+func guarded(e *cotest.Env, co *scheduler.Coroutine, depth int, section, after func(co *scheduler.Coroutine, err error) error) *scheduler.Coroutine {
+	child := e.Spawn(co, func(self *scheduler.Coroutine) error {
 		var enter func(n int) error
 		enter = func(n int) error {
 			return self.Protect(func(context.Context) error {
 				if n > 1 {
 					err := enter(n - 1)
-					assert.NoError(e.t, err, "an inner Protect does not return the cancellation")
+					assert.NoError(e.T, err, "an inner Protect does not return the cancellation")
 					return err
 				}
 				return section(self, park(self, &line{}))
@@ -50,18 +51,18 @@ func (e *env) guarded(co *scheduler.Coroutine, depth int, section, after func(co
 		return after(self, enter(depth))
 	})
 	for !child.Suspended() {
-		require.NoError(e.t, co.Yield())
+		require.NoError(e.T, co.Yield())
 	}
 	return child
 }
 
 func TestProtect_CANC13_ACancellationWaitsForTheEndOfTheOutermostSection(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for depth := 1; depth <= 3; depth++ {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				stored := 0
 				var done <-chan struct{}
-				child := e.guarded(co, depth, func(self *scheduler.Coroutine, err error) error {
+				child := guarded(e, co, depth, func(self *scheduler.Coroutine, err error) error {
 					assert.NoError(t, err)
 					assert.True(t, self.CancellationRequested())
 					assert.NoError(t, self.Err())
@@ -72,7 +73,7 @@ func TestProtect_CANC13_ACancellationWaitsForTheEndOfTheOutermostSection(t *test
 					stored = 7
 					return nil
 				}, func(self *scheduler.Coroutine, err error) error {
-					isCancelled(t, err, errStop)
+					cotest.IsCancelled(t, err, errStop)
 					assert.Same(t, err, self.Err())
 					assert.Same(t, err, self.Yield())
 					assert.True(t, closed(done))
@@ -86,7 +87,7 @@ func TestProtect_CANC13_ACancellationWaitsForTheEndOfTheOutermostSection(t *test
 				assert.NoError(t, child.Err())
 				require.NoError(t, child.Unpark())
 				_, err := co.Await(child)
-				isCancelled(t, err, errStop)
+				cotest.IsCancelled(t, err, errStop)
 				assert.Equal(t, 7, stored)
 				return nil
 			})
@@ -95,13 +96,13 @@ func TestProtect_CANC13_ACancellationWaitsForTheEndOfTheOutermostSection(t *test
 }
 
 func TestProtect_CANC14_OnlyTheFirstReasonIsKept(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			raised := 0
-			child := e.guarded(co, 1, func(_ *scheduler.Coroutine, err error) error { return err },
+			child := guarded(e, co, 1, func(_ *scheduler.Coroutine, err error) error { return err },
 				func(self *scheduler.Coroutine, err error) error {
 					raised++
-					isCancelled(t, err, errStop)
+					cotest.IsCancelled(t, err, errStop)
 					assert.NotErrorIs(t, err, errOther)
 					return err
 				})
@@ -119,18 +120,18 @@ func TestProtect_CANC14_OnlyTheFirstReasonIsKept(t *testing.T) {
 }
 
 func TestProtect_CANC15_TwoSectionsInARow(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for _, goesOn := range []bool{false, true} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
-				child := e.guarded(co, 1, func(_ *scheduler.Coroutine, err error) error { e.say("first"); return err },
+			e.MustRun(func(co *scheduler.Coroutine) error {
+				child := guarded(e, co, 1, func(_ *scheduler.Coroutine, err error) error { e.Say("first"); return err },
 					func(self *scheduler.Coroutine, err error) error {
-						isCancelled(t, err, errStop)
+						cotest.IsCancelled(t, err, errStop)
 						if !goesOn {
 							return err
 						}
 						assert.NoError(t, self.Protect(func(context.Context) error {
 							assert.NoError(t, self.Delay(ms))
-							e.say("second")
+							e.Say("second")
 							return nil
 						}), "the cancellation was told already")
 						return err
@@ -140,32 +141,32 @@ func TestProtect_CANC15_TwoSectionsInARow(t *testing.T) {
 				return nil
 			})
 			if goesOn {
-				assert.Equal(t, []string{"first", "second"}, e.said())
+				assert.Equal(t, []string{"first", "second"}, e.Said())
 			} else {
-				assert.Equal(t, []string{"first"}, e.said())
+				assert.Equal(t, []string{"first"}, e.Said())
 			}
 		}
 	})
 }
 
 func TestProtect_CANC17_TheSectionsErrorAndTheCancellation(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var got []error
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			co.Scope().OnError(func(_ *scheduler.Scope, _ *scheduler.Coroutine, err error) error {
 				got = append(got, err)
 				return nil
 			})
-			child := e.guarded(co, 2, func(_ *scheduler.Coroutine, err error) error { return err },
+			child := guarded(e, co, 2, func(_ *scheduler.Coroutine, err error) error { return err },
 				func(self *scheduler.Coroutine, err error) error { return errors.Join(err, errBoom) })
-			direct := e.spawn(co, func(self *scheduler.Coroutine) error {
+			direct := e.Spawn(co, func(self *scheduler.Coroutine) error {
 				return self.Protect(func(context.Context) error { _ = self.Cancel(errStop); return errBoom })
 			})
 			require.NoError(t, child.Cancel(errStop))
 			require.NoError(t, child.Unpark())
-			yields(co, 3)
+			cotest.Yields(co, 3)
 			for _, err := range []error{child.Error(), direct.Error()} {
-				isCancelled(t, err, errStop)
+				cotest.IsCancelled(t, err, errStop)
 				assert.ErrorIs(t, err, errBoom)
 			}
 			return nil
@@ -175,38 +176,38 @@ func TestProtect_CANC17_TheSectionsErrorAndTheCancellation(t *testing.T) {
 }
 
 func TestProtect_CANC13_CancelledByItselfInside(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.spawn(co, func(self *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			child := e.Spawn(co, func(self *scheduler.Coroutine) error {
 				err := self.Protect(func(context.Context) error {
 					require.NoError(t, self.Cancel(errStop))
 					assert.NoError(t, self.Err())
 					assert.NoError(t, self.Delay(ms))
 					return nil
 				})
-				isCancelled(t, err, errStop)
+				cotest.IsCancelled(t, err, errStop)
 				return err
 			})
 			_, err := co.Await(child)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			return nil
 		})
 	})
 }
 
 func TestProtect_CANC13_PanicAndGoexitInside(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.spawn(co, func(self *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			child := e.Spawn(co, func(self *scheduler.Coroutine) error {
 				assert.PanicsWithValue(t, errBoom, func() {
 					_ = self.Protect(func(context.Context) error { _ = self.Cancel(errStop); panic(errBoom) })
 				})
-				isCancelled(t, self.Err(), errStop)
-				isCancelled(t, self.Yield(), errStop)
+				cotest.IsCancelled(t, self.Err(), errStop)
+				cotest.IsCancelled(t, self.Yield(), errStop)
 				return self.Err()
 			})
 			_, err := co.Await(child)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			return nil
 		})
 	})

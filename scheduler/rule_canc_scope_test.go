@@ -8,52 +8,53 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestCancel_CANC19_IsNeverAnUnhandledFailure(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { e.say("handled"); return nil })
-			e.cancelled(co, errStop, func(_ *scheduler.Coroutine, err error) error { return err })
-			e.cancelled(co, errStop, func(_ *scheduler.Coroutine, err error) error { return fmt.Errorf("wrapped: %w", err) })
-			e.cancelled(co, errStop, func(_ *scheduler.Coroutine, err error) error { return errors.Join(err, err) })
-			e.spawn(co, func(co *scheduler.Coroutine) error { return co.Cancel(errStop) })
-			require.NoError(t, e.spawn(co, returns(nil)).Cancel(errStop))
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { e.Say("handled"); return nil })
+			cancelled(e, co, errStop, func(_ *scheduler.Coroutine, err error) error { return err })
+			cancelled(e, co, errStop, func(_ *scheduler.Coroutine, err error) error { return fmt.Errorf("wrapped: %w", err) })
+			cancelled(e, co, errStop, func(_ *scheduler.Coroutine, err error) error { return errors.Join(err, err) })
+			e.Spawn(co, func(co *scheduler.Coroutine) error { return co.Cancel(errStop) })
+			require.NoError(t, e.Spawn(co, cotest.Fails(nil)).Cancel(errStop))
 			require.NoError(t, co.Cancel(errStop))
 			return co.Yield()
 		})
-		assert.Empty(t, e.said())
+		assert.Empty(t, e.Said())
 	})
 }
 
 func TestCancel_CANC20_AScopesUnstartedCoroutinesNeverRun(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			sub, err := co.Scope().New()
 			require.NoError(t, err)
 			deep, err := sub.New()
 			require.NoError(t, err)
 			for _, sc := range []*scheduler.Scope{sub, deep} {
-				child := e.spawn(sc, e.sayer("never"))
-				defer func() { isCancelled(t, child.Error(), errStop) }()
+				child := e.Spawn(sc, e.Sayer("never"))
+				defer func() { cotest.IsCancelled(t, child.Error(), errStop) }()
 			}
 			require.NoError(t, sub.Cancel(errStop))
-			yields(co, 2)
+			cotest.Yields(co, 2)
 			return nil
 		})
-		assert.Empty(t, e.said())
+		assert.Empty(t, e.Said())
 	})
 }
 
 func TestCancel_CANC21_SiblingsAndTheScopeAreUntouched(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			sub, err := co.Scope().New()
 			require.NoError(t, err)
 			var children []*scheduler.Coroutine
 			for range 3 {
-				children = append(children, e.spawn(sub, func(co *scheduler.Coroutine) error { return co.Delay(5 * ms) }))
+				children = append(children, e.Spawn(sub, func(co *scheduler.Coroutine) error { return co.Delay(5 * ms) }))
 			}
 			require.NoError(t, co.Yield())
 			require.NoError(t, children[1].Cancel(errStop))
@@ -63,19 +64,19 @@ func TestCancel_CANC21_SiblingsAndTheScopeAreUntouched(t *testing.T) {
 				assert.Equal(t, i == 1, err != nil)
 				assert.Equal(t, i == 1, child.Cancelled())
 			}
-			e.spawn(sub, e.sayer("still open"))
+			e.Spawn(sub, e.Sayer("still open"))
 			return nil
 		})
-		assert.Equal(t, []string{"still open"}, e.said())
+		assert.Equal(t, []string{"still open"}, e.Said())
 	})
 }
 
 func TestCancel_CANC22_WhoLeavesALineLeavesItInTheSameStep(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for name, woken := range map[string]bool{"parked": false, "woken": true} {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				l := &line{}
-				child := e.spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) })
+				child := e.Spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) })
 				require.NoError(t, co.Yield())
 				if woken {
 					require.NoError(t, child.Unpark())
@@ -83,9 +84,9 @@ func TestCancel_CANC22_WhoLeavesALineLeavesItInTheSameStep(t *testing.T) {
 				}
 				require.NoError(t, child.Cancel(errStop))
 				assert.Equal(t, []*scheduler.Coroutine{child}, l.left, name)
-				isUsage(t, child.Unpark(), "Unpark")
+				cotest.IsUsage(t, child.Unpark(), "Unpark")
 				require.NoError(t, co.Yield())
-				isCancelled(t, child.Error(), errStop) // GEN-02
+				cotest.IsCancelled(t, child.Error(), errStop) // GEN-02
 				assert.Len(t, l.left, 1, "once")
 				return nil
 			})
@@ -94,32 +95,32 @@ func TestCancel_CANC22_WhoLeavesALineLeavesItInTheSameStep(t *testing.T) {
 }
 
 func TestCancel_CANC22_TimeoutsAndTokensOfAParkedOne(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			l, g := &line{}, e.gate()
-			isTimeout(t, park(co, l, scheduler.Timeout(ms)))
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			l, g := &line{}, e.Gate()
+			cotest.IsTimeout(t, park(co, l, scheduler.Timeout(ms)))
 			assert.Len(t, l.left, 1)
-			e.after(ms, func() { g.open("ignored", errBoom); assert.Len(t, l.left, 2) })
-			isTokens(t, park(co, l, scheduler.Token(g)), errBoom)
+			e.After(ms, func() { g.Open("ignored", errBoom); assert.Len(t, l.left, 2) })
+			cotest.IsTokens(t, park(co, l, scheduler.Token(g)), errBoom)
 			assert.Len(t, l.left, 2)
 
 			// After Unpark neither counts.
-			e.after(ms, func() { require.NoError(t, co.Unpark()); g.open(nil, errBoom) })
+			e.After(ms, func() { require.NoError(t, co.Unpark()); g.Open(nil, errBoom) })
 			assert.NoError(t, park(co, l, scheduler.Token(g), scheduler.Timeout(hour)))
-			e.after(ms, func() { require.NoError(t, co.UnparkWith(errOther)); g.open(nil, errBoom) })
+			e.After(ms, func() { require.NoError(t, co.UnparkWith(errOther)); g.Open(nil, errBoom) })
 			assert.Equal(t, errOther, park(co, l, scheduler.Token(g), scheduler.Timeout(hour)))
 			assert.Len(t, l.left, 2)
-			assert.Zero(t, e.w.Live())
+			assert.Zero(t, e.W.Live())
 
 			// A cancellation after UnparkWith: both are told, and the line knew (EVT-13).
-			child := e.spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) },
+			child := e.Spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) },
 				scheduler.SettledBy(settler(func(*scheduler.Coroutine, error) {})))
 			require.NoError(t, co.Yield())
 			require.NoError(t, child.UnparkWith(errBoom))
 			require.NoError(t, child.Cancel(errStop))
 			require.NoError(t, co.Yield())
 			assert.ErrorIs(t, child.Error(), errBoom)
-			isCancelled(t, child.Error(), errStop)
+			cotest.IsCancelled(t, child.Error(), errStop)
 			assert.Len(t, l.left, 2)
 			return nil
 		})

@@ -9,51 +9,52 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 // failing makes the run fail when everybody has begun.
-func (e *env) failing(bodies ...func(co *scheduler.Coroutine) error) func(co *scheduler.Coroutine) error {
+func failing(e *cotest.Env, bodies ...func(co *scheduler.Coroutine) error) func(co *scheduler.Coroutine) error {
 	return func(co *scheduler.Coroutine) error {
 		for _, body := range bodies {
-			e.spawn(co, body)
+			e.Spawn(co, body)
 		}
-		yields(co, 1)
+		cotest.Yields(co, 1)
 		return errBoom
 	}
 }
 
 func TestShutdown_CANC18_StageOneHonoursProtect(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(e.failing(
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(failing(e,
 			func(co *scheduler.Coroutine) error {
 				return co.Protect(func(context.Context) error {
 					assert.NoError(t, co.Delay(5*ms))
-					e.say("running section")
+					e.Say("running section")
 					return nil
 				})
 			},
 			func(co *scheduler.Coroutine) error {
-				isCancelled(t, co.Delay(hour), errBoom)
+				cotest.IsCancelled(t, co.Delay(hour), errBoom)
 				return co.Protect(func(context.Context) error {
 					assert.NoError(t, co.Delay(10*ms))
-					e.say("later section")
+					e.Say("later section")
 					return nil
 				})
 			}))
 		assert.ErrorIs(t, err, errBoom)
 		var late *scheduler.ShutdownError
 		assert.False(t, errors.As(err, &late))
-		assert.Equal(t, []string{"running section", "later section"}, e.said())
+		assert.Equal(t, []string{"running section", "later section"}, e.Said())
 	})
 }
 
 func TestShutdown_CANC18_StageTwoUnwindsWhoeverSuspends(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		deferred := 0
 		clean := func() { deferred++ }
 		never := func(where string) { t.Error("went on after " + where) }
-		err := e.run(e.failing(
+		err := e.Run(failing(e,
 			func(co *scheduler.Coroutine) error { // in a section
 				defer clean()
 				defer func() { assert.Nil(t, recover(), "there is nothing to recover") }()
@@ -91,10 +92,10 @@ func TestShutdown_CANC18_StageTwoUnwindsWhoeverSuspends(t *testing.T) {
 			},
 			func(co *scheduler.Coroutine) error { // its clean-up spawns
 				defer clean()
-				defer func() { _, err := co.Spawn(returns(nil)); isUsage(t, err, "Spawn") }()
+				defer func() { _, err := co.Spawn(cotest.Fails(nil)); cotest.IsUsage(t, err, "Spawn") }()
 				return co.Protect(func(context.Context) error { return co.Delay(hour) })
 			},
-		), withGrace(5*ms))
+		), cotest.WithGrace(5*ms))
 		assert.ErrorIs(t, err, errBoom)
 		var late *scheduler.ShutdownError
 		require.ErrorAs(t, err, &late)
@@ -104,11 +105,11 @@ func TestShutdown_CANC18_StageTwoUnwindsWhoeverSuspends(t *testing.T) {
 }
 
 func TestShutdown_CANC18_APanicOfTheCleanUpIsToldToo(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(e.failing(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(failing(e, func(co *scheduler.Coroutine) error {
 			defer func() { panic(errOther) }()
 			return co.Protect(func(context.Context) error { return co.Delay(hour) })
-		}), withGrace(ms))
+		}), cotest.WithGrace(ms))
 		assert.ErrorIs(t, err, errBoom)
 		assert.ErrorIs(t, err, errOther)
 		var p *event.PanicError
@@ -118,43 +119,43 @@ func TestShutdown_CANC18_APanicOfTheCleanUpIsToldToo(t *testing.T) {
 
 // With no grace at all it is stage two at once, and whoever has not started never does.
 func TestShutdown_CANC18_WithoutGrace(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, func(co *scheduler.Coroutine) error {
-				defer e.say("unwound")
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
+				defer e.Say("unwound")
 				_ = co.Delay(hour)
-				e.say("never")
+				e.Say("never")
 				return nil
 			})
 			require.NoError(t, co.Yield())
-			child := e.spawn(co, e.sayer("never"))
-			require.NoError(t, child.OnFinally(func(_, _ *scheduler.Coroutine) error { e.say("finally"); return nil }))
+			child := e.Spawn(co, e.Sayer("never"))
+			require.NoError(t, child.OnFinally(func(_, _ *scheduler.Coroutine) error { e.Say("finally"); return nil }))
 			return errBoom
-		}, withGrace(-1))
+		}, cotest.WithGrace(-1))
 		assert.ErrorIs(t, err, errBoom)
-		assert.ElementsMatch(t, []string{"unwound", "finally"}, e.said())
+		assert.ElementsMatch(t, []string{"unwound", "finally"}, e.Said())
 	})
 }
 
 // Whoever keeps running may return in peace: stage two meets it when it suspends.
 func TestShutdown_CANC18_StageTwoWhileItRuns(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
-			defer e.say("deferred")
-			require.NoError(t, e.s.Shutdown(errStop))
-			e.say("still runs")
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			defer e.Say("deferred")
+			require.NoError(t, e.S.Shutdown(errStop))
+			e.Say("still runs")
 			_ = co.Yield()
-			e.say("never")
+			e.Say("never")
 			return nil
-		}, withGrace(-1))
-		isCancelled(t, err, errStop)
-		assert.Equal(t, []string{"still runs", "deferred"}, e.said())
+		}, cotest.WithGrace(-1))
+		cotest.IsCancelled(t, err, errStop)
+		assert.Equal(t, []string{"still runs", "deferred"}, e.Said())
 	})
 }
 
 func TestDeadlock_CANC18_TheVerdictReachesProtectedWaitsAndLaterOnesWork(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			return co.Protect(func(context.Context) error {
 				l := &line{}
 				err := park(co, l)
@@ -163,15 +164,15 @@ func TestDeadlock_CANC18_TheVerdictReachesProtectedWaitsAndLaterOnesWork(t *test
 				assert.ErrorIs(t, err, context.Canceled)
 				assert.Len(t, l.left, 1)
 				assert.NoError(t, co.Delay(ms), "a later one works")
-				_, err = co.Await(e.timer(ms))
+				_, err = co.Await(e.Timer(ms))
 				assert.NoError(t, err)
-				e.say("cleaned up")
+				e.Say("cleaned up")
 				return nil
 			})
 		})
 		var dead *scheduler.DeadlockError
 		require.ErrorAs(t, err, &dead)
 		assert.Equal(t, 1, dead.Waiting)
-		assert.Equal(t, []string{"cleaned up"}, e.said())
+		assert.Equal(t, []string{"cleaned up"}, e.Said())
 	})
 }

@@ -3,33 +3,31 @@ package scheduler_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-const hour = time.Hour
-
 // cancelled spawns a coroutine, lets it begin, and cancels it while it waits; after is what it does then.
-func (e *env) cancelled(co *scheduler.Coroutine, reason error, after func(co *scheduler.Coroutine, err error) error) *scheduler.Coroutine {
-	child := e.spawn(co, func(co *scheduler.Coroutine) error { return after(co, park(co, &line{})) })
+func cancelled(e *cotest.Env, co *scheduler.Coroutine, reason error, after func(co *scheduler.Coroutine, err error) error) *scheduler.Coroutine {
+	child := e.Spawn(co, func(co *scheduler.Coroutine) error { return after(co, park(co, &line{})) })
 	for !child.Suspended() {
-		require.NoError(e.t, co.Yield())
+		require.NoError(e.T, co.Yield())
 	}
-	require.NoError(e.t, child.Cancel(reason))
+	require.NoError(e.T, child.Cancel(reason))
 	return child
 }
 
 func TestCancel_CANC00_EverySuspensionPointReturnsTheSameUntilTheEnd(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			var done <-chan struct{}
-			child := e.cancelled(co, errStop, func(co *scheduler.Coroutine, first error) error {
-				isCancelled(t, first, errStop)
+			child := cancelled(e, co, errStop, func(co *scheduler.Coroutine, first error) error {
+				cotest.IsCancelled(t, first, errStop)
 				done = co.Done()
 				for range 3 {
 					for name, call := range suspending {
@@ -47,7 +45,7 @@ func TestCancel_CANC00_EverySuspensionPointReturnsTheSameUntilTheEnd(t *testing.
 				return first
 			})
 			require.NoError(t, co.Yield())
-			isCancelled(t, child.Err(), errStop)
+			cotest.IsCancelled(t, child.Err(), errStop)
 			assert.True(t, closed(done))
 			assert.True(t, closed(child.Done()))
 			return nil
@@ -66,32 +64,32 @@ func closed(done <-chan struct{}) bool {
 
 // What never suspends does not look at the cancellation.
 func TestCancel_CANC00_WhatDoesNotSuspendWorks(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			l := &line{}
-			other := e.spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) })
-			e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
-				e.spawn(co, e.sayer("spawned"))
+			other := e.Spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) })
+			cancelled(e, co, errStop, func(co *scheduler.Coroutine, err error) error {
+				e.Spawn(co, e.Sayer("spawned"))
 				assert.NoError(t, other.Unpark())
-				assert.NoError(t, e.s.Check("test"))
-				assert.NoError(t, e.s.Microtask(func() error { return nil }))
+				assert.NoError(t, e.S.Check("test"))
+				assert.NoError(t, e.S.Microtask(func() error { return nil }))
 				assert.NoError(t, co.OnFinally(finallyFails(nil)))
 				assert.NoError(t, co.Values().Set("key", 1))
 				return err
 			})
 			return nil
 		})
-		assert.Equal(t, []string{"spawned"}, e.said())
+		assert.Equal(t, []string{"spawned"}, e.Said())
 	})
 }
 
 func TestCancel_CANC00_AfterSixteenRefusalsTheNextOneYields(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for name, call := range suspending {
-			e.said()
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.Said()
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				ticks := 0
-				child := e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
+				child := cancelled(e, co, errStop, func(co *scheduler.Coroutine, err error) error {
 					before := ticks
 					for i := range 17 * 3 {
 						assert.Equal(t, before+i/17, ticks, "%s, refusal %d", name, i+1)
@@ -111,16 +109,16 @@ func TestCancel_CANC00_AfterSixteenRefusalsTheNextOneYields(t *testing.T) {
 }
 
 func TestCancel_CANC00_ACarelessLoopFreezesNobody(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			over := false
-			e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
+			cancelled(e, co, errStop, func(co *scheduler.Coroutine, err error) error {
 				for !over {
-					_, _ = co.Await(e.gate())
+					_, _ = co.Await(e.Gate())
 				}
 				return err
 			})
-			require.NoError(t, e.s.Post(func() { require.NoError(t, co.Unpark()) }))
+			require.NoError(t, e.S.Post(func() { require.NoError(t, co.Unpark()) }))
 			require.NoError(t, park(co, &line{}), "the event loop turns, too")
 			over = true
 			return nil
@@ -130,10 +128,10 @@ func TestCancel_CANC00_ACarelessLoopFreezesNobody(t *testing.T) {
 
 // A wait in between, in a protected section, begins the count anew.
 func TestCancel_CANC00_ProtectWorksInACancelledCoroutine(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			require.NoError(t, co.Values().Set("key", "value"))
-			child := e.cancelled(co, errStop, func(co *scheduler.Coroutine, first error) error {
+			child := cancelled(e, co, errStop, func(co *scheduler.Coroutine, first error) error {
 				require.NoError(t, co.Values().Set("own", 1))
 				for range 3 {
 					err := co.Protect(func(ctx context.Context) error {
@@ -147,9 +145,9 @@ func TestCancel_CANC00_ProtectWorksInACancelledCoroutine(t *testing.T) {
 						cancel()
 						assert.NoError(t, co.Yield())
 						assert.NoError(t, co.Delay(ms))
-						_, err := co.Await(e.gate(), scheduler.Timeout(ms))
-						isTimeout(t, err)
-						child := e.spawn(co, returns(nil))
+						_, err := co.Await(e.Gate(), scheduler.Timeout(ms))
+						cotest.IsTimeout(t, err)
+						child := e.Spawn(co, cotest.Fails(nil))
 						_, err = co.Await(child)
 						assert.NoError(t, err)
 						return errBoom
@@ -161,17 +159,17 @@ func TestCancel_CANC00_ProtectWorksInACancelledCoroutine(t *testing.T) {
 				return first
 			})
 			_, err := co.Await(child)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			return nil
 		})
 	})
 }
 
 func TestCancel_CANC01_AnEndedCoroutineStaysAsItIs(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			ok := e.spawn(co, func(co *scheduler.Coroutine) error { co.SetResult(5); return nil })
-			failed := e.spawn(co, returns(errBoom), scheduler.SettledBy(settler(func(*scheduler.Coroutine, error) {})))
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			ok := e.Spawn(co, func(co *scheduler.Coroutine) error { co.SetResult(5); return nil })
+			failed := e.Spawn(co, cotest.Fails(errBoom), scheduler.SettledBy(settler(func(*scheduler.Coroutine, error) {})))
 			require.NoError(t, co.Yield())
 			for range 2 {
 				require.NoError(t, ok.Cancel(errStop))
@@ -190,13 +188,13 @@ func TestCancel_CANC01_AnEndedCoroutineStaysAsItIs(t *testing.T) {
 }
 
 func TestCancel_CANC02_BeforeTheStart(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.spawn(co, e.sayer("never"))
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			child := e.Spawn(co, e.Sayer("never"))
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				_, err := co.Await(child)
-				isCancelled(t, err, errStop)
-				e.say("told")
+				cotest.IsCancelled(t, err, errStop)
+				e.Say("told")
 				return nil
 			})
 			require.NoError(t, child.Cancel(errStop))
@@ -206,42 +204,42 @@ func TestCancel_CANC02_BeforeTheStart(t *testing.T) {
 			require.NoError(t, co.Yield())
 			assert.False(t, child.Running() || child.Suspended() || child.Queued() || child.CancellationRequested())
 			assert.True(t, child.Cancelled())
-			isCancelled(t, child.Error(), errStop)
+			cotest.IsCancelled(t, child.Error(), errStop)
 			return nil
 		})
-		assert.Equal(t, []string{"told"}, e.said())
+		assert.Equal(t, []string{"told"}, e.Said())
 	})
 }
 
 // waits are the ways to wait in which a cancellation meets a coroutine.
-func waits(e *env) map[string]func(co *scheduler.Coroutine) error {
+func waits(e *cotest.Env) map[string]func(co *scheduler.Coroutine) error {
 	return map[string]func(co *scheduler.Coroutine) error{
 		"Delay": func(co *scheduler.Coroutine) error { return co.Delay(hour) },
 		"Park":  func(co *scheduler.Coroutine) error { return park(co, &line{}) },
 		"Park with bounds": func(co *scheduler.Coroutine) error {
-			return park(co, &line{}, scheduler.Timeout(hour), scheduler.Token(e.gate()))
+			return park(co, &line{}, scheduler.Timeout(hour), scheduler.Token(e.Gate()))
 		},
 		"Await": func(co *scheduler.Coroutine) error {
-			result, err := co.Await(e.gate())
-			assert.Nil(e.t, result)
+			result, err := co.Await(e.Gate())
+			assert.Nil(e.T, result)
 			return err
 		},
 		"Await of a timer": func(co *scheduler.Coroutine) error {
-			_, err := co.Await(e.timer(hour))
+			_, err := co.Await(e.Timer(hour))
 			return err
 		},
 		"Await of a trigger": func(co *scheduler.Coroutine) error {
-			_, err := co.Await(e.trigger())
+			_, err := co.Await(e.Trigger())
 			return err
 		},
 		"Await with bounds": func(co *scheduler.Coroutine) error {
-			_, err := co.Await(e.gate(), scheduler.Timeout(hour), scheduler.Token(e.timer(hour)))
+			_, err := co.Await(e.Gate(), scheduler.Timeout(hour), scheduler.Token(e.Timer(hour)))
 			return err
 		},
 		"AwaitFirst": func(co *scheduler.Coroutine) error {
-			fired, result, err := co.AwaitFirst([]event.Event{e.gate(), e.timer(hour), e.gate(), e.trigger()})
-			assert.Equal(e.t, -1, fired)
-			assert.Nil(e.t, result)
+			fired, result, err := co.AwaitFirst([]event.Event{e.Gate(), e.Timer(hour), e.Gate(), e.Trigger()})
+			assert.Equal(e.T, -1, fired)
+			assert.Nil(e.T, result)
 			return err
 		},
 		"WithTimeout": func(co *scheduler.Coroutine) error {
@@ -255,21 +253,21 @@ func waits(e *env) map[string]func(co *scheduler.Coroutine) error {
 }
 
 func TestCancel_CANC03_AParkedOne(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for name, wait := range waits(e) {
 			for _, reason := range []error{errStop, nil} {
-				e.mustRun(func(co *scheduler.Coroutine) error {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					var got error
-					child := e.spawn(co, func(co *scheduler.Coroutine) error { got = wait(co); return got })
+					child := e.Spawn(co, func(co *scheduler.Coroutine) error { got = wait(co); return got })
 					require.NoError(t, co.Yield())
 					require.True(t, child.Suspended(), name)
 					require.NoError(t, child.Cancel(reason))
 					assert.Equal(t, traits{started: true, suspended: true, queued: true, requested: true}, traitsOf(child), name) // CANC-04
 					require.NoError(t, co.Yield())
-					isCancelled(t, got, reason)
+					cotest.IsCancelled(t, got, reason)
 					assert.NotEmpty(t, got.Error())
 					assert.Equal(t, traits{started: true, completed: true, cancelled: true}, traitsOf(child), name)
-					assert.Zero(t, e.w.Live(), "%s left something started", name)
+					assert.Zero(t, e.W.Live(), "%s left something started", name)
 					return nil
 				})
 			}
@@ -278,9 +276,9 @@ func TestCancel_CANC03_AParkedOne(t *testing.T) {
 }
 
 func TestCancel_CANC04_RequestedAtOnceCancelledAtTheEnd(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			child := cancelled(e, co, errStop, func(co *scheduler.Coroutine, err error) error {
 				_ = co.Protect(func(context.Context) error { return co.Delay(ms) })
 				return err
 			})
@@ -297,10 +295,10 @@ func TestCancel_CANC04_RequestedAtOnceCancelledAtTheEnd(t *testing.T) {
 }
 
 func TestCancel_CANC05_OneThatIgnoresItReturnsItsValue(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.cancelled(co, errStop, func(co *scheduler.Coroutine, err error) error {
-				isCancelled(t, err, errStop)
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			child := cancelled(e, co, errStop, func(co *scheduler.Coroutine, err error) error {
+				cotest.IsCancelled(t, err, errStop)
 				co.SetResult("value")
 				return nil
 			})

@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestBlock_CANC28_AContextOfSomebodyElse(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			began := make(chan struct{})
 			go func() {
@@ -29,12 +30,12 @@ func TestBlock_CANC28_AContextOfSomebodyElse(t *testing.T) {
 				assert.Equal(t, err, co.Yield(), "it stays")
 				return err
 			})
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			require.NoError(t, co.Err(), "after the block co is as before")
 			require.NoError(t, co.Yield())
 
 			err = co.WithContext(ctx, func(co *scheduler.Coroutine) error { return co.Yield() })
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 
 			until := time.Now().Add(time.Hour)
 			bounded, stop := context.WithDeadline(context.Background(), until)
@@ -49,8 +50,8 @@ func TestBlock_CANC28_AContextOfSomebodyElse(t *testing.T) {
 }
 
 func TestBlock_WithContextRefuses(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			assert.ErrorIs(t, co.WithContext(noContext, func(*scheduler.Coroutine) error { return nil }), event.ErrInvalidArgument)
 			assert.ErrorIs(t, co.WithContext(context.Background(), nil), event.ErrInvalidArgument)
 			assert.Equal(t, errBoom, co.WithContext(context.Background(), func(*scheduler.Coroutine) error { return errBoom }))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/reactortest"
 	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
@@ -16,21 +17,21 @@ import (
 
 // It is a UsageError whatever the coroutine does meanwhile, without a data race.
 func TestCoroutine_CORO30_ForeignGoroutines(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			foreign(func() { e.refusedAll(co, "goroutine") })
-			foreign(func() {
-				isUsage(t, co.Cancel(nil), "Cancel", "goroutine")
-				isUsage(t, co.Scope().Cancel(nil), "Cancel", "goroutine")
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			cotest.Foreign(func() { refusedAll(e, co, "goroutine") })
+			cotest.Foreign(func() {
+				cotest.IsUsage(t, co.Cancel(nil), "Cancel", "goroutine")
+				cotest.IsUsage(t, co.Scope().Cancel(nil), "Cancel", "goroutine")
 				_, err := co.Scope().New()
-				isUsage(t, err, "New", "goroutine")
-				isUsage(t, e.s.Check("the call"), "the call", "goroutine")
-				isUsage(t, e.s.Shutdown(nil), "Shutdown", "goroutine")
-				isUsage(t, e.s.Microtask(func() error { return nil }), "Microtask", "goroutine")
-				_, err = e.s.NewExternal()
-				isUsage(t, err, "NewExternal", "goroutine")
-				_, err = e.s.NewRoot()
-				isUsage(t, err, "NewRoot", "goroutine")
+				cotest.IsUsage(t, err, "New", "goroutine")
+				cotest.IsUsage(t, e.S.Check("the call"), "the call", "goroutine")
+				cotest.IsUsage(t, e.S.Shutdown(nil), "Shutdown", "goroutine")
+				cotest.IsUsage(t, e.S.Microtask(func() error { return nil }), "Microtask", "goroutine")
+				_, err = e.S.NewExternal()
+				cotest.IsUsage(t, err, "NewExternal", "goroutine")
+				_, err = e.S.NewRoot()
+				cotest.IsUsage(t, err, "NewRoot", "goroutine")
 			})
 			stop, done := make(chan struct{}), make(chan struct{})
 			go func() {
@@ -40,13 +41,13 @@ func TestCoroutine_CORO30_ForeignGoroutines(t *testing.T) {
 					case <-stop:
 						return
 					default:
-						e.refusedAll(co, "goroutine")
+						refusedAll(e, co, "goroutine")
 						runtime.Gosched()
 					}
 				}
 			}()
 			for range 30 {
-				e.spawn(co, func(co *scheduler.Coroutine) error { return co.Yield() })
+				e.Spawn(co, func(co *scheduler.Coroutine) error { return co.Yield() })
 				require.NoError(t, co.Yield())
 				require.NoError(t, co.Delay(ms))
 			}
@@ -59,14 +60,14 @@ func TestCoroutine_CORO30_ForeignGoroutines(t *testing.T) {
 
 // While nobody is on the loop's goroutine but Unpark is called: it is for the loop, too.
 func TestCoroutine_CORO30_UnparkByForeignGoroutines(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			l := &line{}
-			child := e.spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) })
+			child := e.Spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) })
 			require.NoError(t, co.Yield())
-			foreign(func() {
-				isUsage(t, child.Unpark(), "Unpark", "goroutine")
-				isUsage(t, child.UnparkWith(errBoom), "Unpark", "goroutine")
+			cotest.Foreign(func() {
+				cotest.IsUsage(t, child.Unpark(), "Unpark", "goroutine")
+				cotest.IsUsage(t, child.UnparkWith(errBoom), "Unpark", "goroutine")
 			})
 			assert.False(t, child.Queued())
 			_ = child.Unpark()
@@ -76,42 +77,42 @@ func TestCoroutine_CORO30_UnparkByForeignGoroutines(t *testing.T) {
 }
 
 func TestCoroutine_GEN11_RunsKeepTheirCoroutinesApart(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(outer *scheduler.Coroutine) error {
-			err := e.s.Run(context.Background(), returns(nil))
-			isUsage(t, err, "Run", "outer")
-			second := scheduler.New(e.w, scheduler.Options{Name: "inner"})
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(outer *scheduler.Coroutine) error {
+			err := e.S.Run(context.Background(), cotest.Fails(nil))
+			cotest.IsUsage(t, err, "Run", "outer")
+			second := scheduler.New(e.W, scheduler.Options{Name: "inner"})
 			for _, ctx := range []context.Context{outer, context.WithValue(outer, outer, 1)} {
-				isUsage(t, second.Run(ctx, returns(nil)), "Run", "outer")
+				cotest.IsUsage(t, second.Run(ctx, cotest.Fails(nil)), "Run", "outer")
 			}
-			err = outer.Protect(func(ctx context.Context) error { return second.Run(ctx, returns(nil)) })
-			isUsage(t, err, "Run", "outer")
+			err = outer.Protect(func(ctx context.Context) error { return second.Run(ctx, cotest.Fails(nil)) })
+			cotest.IsUsage(t, err, "Run", "outer")
 
 			// A run of its own loop in a coroutine holds up the outer one, and works.
 			w := reactortest.Simulated{Reactor: simreactor.New(1)}
 			defer func() { assert.NoError(t, w.Close()) }()
-			in := &env{t: t, w: w}
-			e.spawn(outer, returns(nil), scheduler.Named("waiting"))
-			require.NoError(t, in.run(func(inner *scheduler.Coroutine) error {
+			in := &cotest.Env{T: t, W: w}
+			e.Spawn(outer, cotest.Fails(nil), scheduler.Named("waiting"))
+			require.NoError(t, in.Run(func(inner *scheduler.Coroutine) error {
 				require.NoError(t, inner.Delay(ms))
-				in.refusedAll(outer, "outer")
+				refusedAll(in, outer, "outer")
 				_, err := inner.Await(outer)
-				isUsage(t, err, "outer", "inner")
-				_, _, err = inner.AwaitFirst([]event.Event{in.gate(), outer})
-				isUsage(t, err, "outer", "inner")
-				_, err = inner.Await(in.gate(), scheduler.Token(outer))
-				isUsage(t, err, "outer", "inner")
-				_, err = outer.Spawn(returns(nil))
-				isUsage(t, err, "outer")
-				isUsage(t, outer.Cancel(nil), "outer")
+				cotest.IsUsage(t, err, "outer", "inner")
+				_, _, err = inner.AwaitFirst([]event.Event{in.Gate(), outer})
+				cotest.IsUsage(t, err, "outer", "inner")
+				_, err = inner.Await(in.Gate(), scheduler.Token(outer))
+				cotest.IsUsage(t, err, "outer", "inner")
+				_, err = outer.Spawn(cotest.Fails(nil))
+				cotest.IsUsage(t, err, "outer")
+				cotest.IsUsage(t, outer.Cancel(nil), "outer")
 				return inner.Delay(ms)
-			}, withName("inner")))
+			}, cotest.WithName("inner")))
 			require.NoError(t, outer.Yield())
 			return outer.Delay(ms)
-		}, withName("outer"))
-		isUsage(t, e.s.Run(context.Background(), returns(nil)), "Run", "outer")
-		assert.Error(t, scheduler.New(e.w, scheduler.Options{}).Run(noContext, returns(nil)))
-		assert.Error(t, scheduler.New(e.w, scheduler.Options{}).Run(context.Background(), nil))
+		}, cotest.WithName("outer"))
+		cotest.IsUsage(t, e.S.Run(context.Background(), cotest.Fails(nil)), "Run", "outer")
+		assert.Error(t, scheduler.New(e.W, scheduler.Options{}).Run(noContext, cotest.Fails(nil)))
+		assert.Error(t, scheduler.New(e.W, scheduler.Options{}).Run(context.Background(), nil))
 		assert.Panics(t, func() { scheduler.New(nil, scheduler.Options{}) })
 	})
 }

@@ -7,53 +7,42 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// exits runs a main that is expected to exit its goroutine, and returns whether Run returned.
-func (e *env) exits(main func(co *scheduler.Coroutine) error, opts ...option) (returned bool) {
-	foreign(func() {
-		_ = e.run(main, opts...)
-		returned = true
-	})
-	st := e.s.Stats()
-	assert.Zero(e.t, st.Total)
-	assert.Zero(e.t, st.Contexts)
-	return returned
-}
-
 func TestCoroutine_Goexit_EndsTheRunAfterTheCleanUp(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for name, exit := range map[string]func(co *scheduler.Coroutine){
 			"main": func(*scheduler.Coroutine) { runtime.Goexit() },
 			"child": func(co *scheduler.Coroutine) {
-				e.spawn(co, func(*scheduler.Coroutine) error { runtime.Goexit(); return nil })
+				e.Spawn(co, func(*scheduler.Coroutine) error { runtime.Goexit(); return nil })
 			},
 			"child after a wait": func(co *scheduler.Coroutine) {
-				e.spawn(co, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); runtime.Goexit(); return nil })
+				e.Spawn(co, func(co *scheduler.Coroutine) error { _ = co.Delay(ms); runtime.Goexit(); return nil })
 			},
-			"callback":  func(*scheduler.Coroutine) { e.after(ms, runtime.Goexit) },
-			"two":       func(*scheduler.Coroutine) { e.after(ms, runtime.Goexit); e.after(ms, runtime.Goexit) },
-			"posted":    func(*scheduler.Coroutine) { _ = e.s.Post(runtime.Goexit) },
-			"microtask": func(*scheduler.Coroutine) { _ = e.s.Microtask(func() error { runtime.Goexit(); return nil }) },
+			"callback":  func(*scheduler.Coroutine) { e.After(ms, runtime.Goexit) },
+			"two":       func(*scheduler.Coroutine) { e.After(ms, runtime.Goexit); e.After(ms, runtime.Goexit) },
+			"posted":    func(*scheduler.Coroutine) { _ = e.S.Post(runtime.Goexit) },
+			"microtask": func(*scheduler.Coroutine) { _ = e.S.Microtask(func() error { runtime.Goexit(); return nil }) },
 			"finally": func(co *scheduler.Coroutine) {
-				_ = e.spawn(co, returns(nil)).OnFinally(func(_, _ *scheduler.Coroutine) error { runtime.Goexit(); return nil })
+				_ = e.Spawn(co, cotest.Fails(nil)).OnFinally(func(_, _ *scheduler.Coroutine) error { runtime.Goexit(); return nil })
 			},
 			"handler": func(co *scheduler.Coroutine) {
 				sub, err := co.Scope().New()
 				require.NoError(t, err)
 				sub.OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { runtime.Goexit(); return nil })
-				e.spawn(sub, returns(errBoom))
+				e.Spawn(sub, cotest.Fails(errBoom))
 			},
 			"settler": func(co *scheduler.Coroutine) {
-				e.spawn(co, returns(nil), scheduler.SettledBy(settler(func(*scheduler.Coroutine, error) { runtime.Goexit() })))
+				e.Spawn(co, cotest.Fails(nil), scheduler.SettledBy(settler(func(*scheduler.Coroutine, error) { runtime.Goexit() })))
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				e.said()
-				returned := e.exits(func(co *scheduler.Coroutine) error {
-					child := e.spawn(co, func(co *scheduler.Coroutine) error {
-						defer e.say("cleaned up")
+				e.Said()
+				e.Exits(func(co *scheduler.Coroutine) error {
+					child := e.Spawn(co, func(co *scheduler.Coroutine) error {
+						defer e.Say("cleaned up")
 						return co.Delay(3600 * 1000 * ms)
 					})
 					require.NoError(t, co.Yield())
@@ -61,89 +50,92 @@ func TestCoroutine_Goexit_EndsTheRunAfterTheCleanUp(t *testing.T) {
 					exit(co)
 					return nil
 				})
-				assert.False(t, returned, "Run's goroutine exits")
-				assert.Equal(t, []string{"cleaned up"}, e.said())
+				assert.Equal(t, []string{"cleaned up"}, e.Said())
 			})
 		}
 		t.Run("everywhere", func(t *testing.T) {
 			ended := 0
-			assert.False(t, e.exits(func(co *scheduler.Coroutine) error {
+			e.Exits(func(co *scheduler.Coroutine) error {
 				for i := range 20 {
-					e.spawn(co, func(co *scheduler.Coroutine) error {
+					e.Spawn(co, func(co *scheduler.Coroutine) error {
 						defer func() { ended++ }()
-						yields(co, 1+i%4)
+						cotest.Yields(co, 1+i%4)
 						runtime.Goexit()
 						return nil
 					})
 				}
 				return nil
-			}))
+			})
 			assert.Equal(t, 20, ended)
 		})
 		t.Run("with a panic in a deferred function", func(t *testing.T) {
-			e.exits(func(co *scheduler.Coroutine) error {
-				e.spawn(co, func(*scheduler.Coroutine) error {
-					defer func() { panic(errBoom) }()
-					runtime.Goexit()
+			cotest.Foreign(func() {
+				_ = e.Run(func(co *scheduler.Coroutine) error {
+					e.Spawn(co, func(*scheduler.Coroutine) error {
+						defer func() { panic(errBoom) }()
+						runtime.Goexit()
+						return nil
+					})
+					e.Spawn(co, e.Sayer("next"))
 					return nil
 				})
-				e.spawn(co, e.sayer("next"))
-				return nil
 			})
-			e.said()
+			e.Counts(0, 0, 0)
+			assert.Zero(t, e.S.Stats().Contexts)
+			e.Said()
 		})
 	})
 }
 
 // The callbacks of a lone coroutine run on its stack: when one of them exits, so does the coroutine, woken as it may be.
 func TestCoroutine_CORO31_OneThatEndsWhileItIsInTheQueueNeverGoesOn(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		over := false // what was posted late is run when the loop is closed, on the goroutine of the test
-		assert.False(t, e.exits(func(co *scheduler.Coroutine) error {
+		e.Exits(func(co *scheduler.Coroutine) error {
 			l := &line{}
-			e.after(ms, func() {
+			e.After(ms, func() {
 				require.NoError(t, co.Unpark())
-				require.NoError(t, e.s.Post(func() {
+				require.NoError(t, e.S.Post(func() {
 					if !over {
 						runtime.Goexit()
 					}
 				}))
-				e.say("woken")
+				e.Say("woken")
 				runtime.Goexit()
 			})
 			_ = park(co, l)
-			e.say("went on")
+			e.Say("went on")
 			return nil
-		}))
+		})
 		over = true
-		assert.Equal(t, []string{"woken"}, e.said())
+		assert.Equal(t, []string{"woken"}, e.Said())
 	})
 }
 
 func TestCoroutine_CORO31_CancelledWhileQueuedRunsOnceMoreOrNever(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			l := &line{}
-			child := e.spawn(co, func(co *scheduler.Coroutine) error {
+			child := e.Spawn(co, func(co *scheduler.Coroutine) error {
 				err := park(co, l)
-				e.say("once")
+				e.Say("once")
 				return err
 			})
 			require.NoError(t, co.Yield())
 			require.NoError(t, child.Unpark())
 			require.NoError(t, child.Cancel(errStop))
 			require.NoError(t, child.Cancel(errOther))
-			assert.Equal(t, 1, e.s.Stats().Ready)
-			never := e.spawn(co, e.sayer("never"))
+			assert.Equal(t, 1, e.S.Stats().Ready)
+			never := e.Spawn(co, e.Sayer("never"))
 			require.NoError(t, never.Cancel(errStop))
-			assert.Equal(t, 2, e.s.Stats().Ready)
-			yields(co, 3)
+			assert.Equal(t, 2, e.S.Stats().Ready)
+			cotest.Yields(co, 3)
 			assert.True(t, child.Completed())
 			assert.True(t, never.Completed())
-			assert.Zero(t, e.s.Stats().Ready)
-			isCancelled(t, child.Error(), errStop)
+			assert.Zero(t, e.S.Stats().Ready)
+			cotest.IsCancelled(t, child.Error(), errStop)
 			return nil
 		})
-		assert.Equal(t, []string{"once"}, e.said())
+		assert.Equal(t, []string{"once"}, e.Said())
 	})
 }

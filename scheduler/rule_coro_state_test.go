@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -24,9 +25,9 @@ func traitsOf(co *scheduler.Coroutine) traits {
 }
 
 func TestCoroutine_CORO06_BeforeTheStart(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.spawn(co, func(*scheduler.Coroutine) error { return nil })
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			child := e.Spawn(co, func(*scheduler.Coroutine) error { return nil })
 			assert.Equal(t, traits{queued: true}, traitsOf(child))
 			assert.Nil(t, child.Result())
 			assert.NoError(t, child.Error())
@@ -42,14 +43,14 @@ func TestCoroutine_CORO06_BeforeTheStart(t *testing.T) {
 }
 
 func TestCoroutine_CORO07_StatesOnTheWayToEveryEnd(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			l := &line{}
 			for name, end := range map[string]struct {
 				err    error
 				cancel bool
 			}{"value": {}, "error": {err: errBoom}, "cancel": {cancel: true}} {
-				child := e.spawn(co, func(co *scheduler.Coroutine) error {
+				child := e.Spawn(co, func(co *scheduler.Coroutine) error {
 					co.SetResult("value")
 					if err := co.Yield(); err != nil {
 						return err
@@ -86,16 +87,16 @@ type settler func(co *scheduler.Coroutine, err error)
 func (s settler) Settle(co *scheduler.Coroutine, err error) { s(co, err) }
 
 func TestCoroutine_CORO08_RunningOnlyInsideItsOwnBody(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var main, child *scheduler.Coroutine
 		var told []bool
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			main = co
 			assert.True(t, co.Running())
-			child = e.spawn(co, func(self *scheduler.Coroutine) error {
+			child = e.Spawn(co, func(self *scheduler.Coroutine) error {
 				assert.True(t, self.Running())
 				assert.False(t, main.Running())
-				assert.Same(t, self, e.s.Current())
+				assert.Same(t, self, e.S.Current())
 				return nil
 			})
 			require.NoError(t, child.OnFinally(func(_, _ *scheduler.Coroutine) error {
@@ -104,13 +105,13 @@ func TestCoroutine_CORO08_RunningOnlyInsideItsOwnBody(t *testing.T) {
 				return nil
 			}))
 			assert.False(t, child.Running())
-			require.NoError(t, e.s.Microtask(func() error {
+			require.NoError(t, e.S.Microtask(func() error {
 				assert.False(t, main.Running())
-				assert.Nil(t, e.s.Current())
+				assert.Nil(t, e.S.Current())
 				return nil
 			}))
 			require.NoError(t, co.Yield())
-			e.after(ms, func() { told = append(told, main.Running(), child.Running(), e.s.Current() != nil) })
+			e.After(ms, func() { told = append(told, main.Running(), child.Running(), e.S.Current() != nil) })
 			require.NoError(t, co.Delay(3*ms))
 			assert.True(t, co.Running())
 			return nil
@@ -121,15 +122,15 @@ func TestCoroutine_CORO08_RunningOnlyInsideItsOwnBody(t *testing.T) {
 }
 
 func TestCoroutine_CORO09_ResultAndErrorBeforeTheEnd(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.spawn(co, func(self *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			child := e.Spawn(co, func(self *scheduler.Coroutine) error {
 				self.SetResult(7)
 				assert.Nil(t, self.Result())
 				assert.NoError(t, self.Error())
 				return self.Yield()
 			})
-			failing := e.spawn(co, func(self *scheduler.Coroutine) error {
+			failing := e.Spawn(co, func(self *scheduler.Coroutine) error {
 				self.SetResult(7)
 				_ = self.Yield()
 				return errBoom
@@ -151,10 +152,10 @@ func TestCoroutine_CORO09_ResultAndErrorBeforeTheEnd(t *testing.T) {
 }
 
 func TestCoroutine_CORO10_CancelledAndRequested(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			l := &line{}
-			child := e.spawn(co, func(self *scheduler.Coroutine) error {
+			child := e.Spawn(co, func(self *scheduler.Coroutine) error {
 				err := self.Protect(func(context.Context) error { return park(self, l) })
 				assert.True(t, self.CancellationRequested())
 				assert.False(t, self.Cancelled())
@@ -168,7 +169,7 @@ func TestCoroutine_CORO10_CancelledAndRequested(t *testing.T) {
 			require.NoError(t, co.Yield())
 			assert.Equal(t, traits{started: true, completed: true, cancelled: true}, traitsOf(child))
 
-			other := e.spawn(co, func(*scheduler.Coroutine) error { return nil })
+			other := e.Spawn(co, func(*scheduler.Coroutine) error { return nil })
 			require.NoError(t, co.Yield())
 			require.NoError(t, other.Cancel(errStop))
 			assert.Equal(t, traits{started: true, completed: true}, traitsOf(other), "it had ended")
@@ -180,19 +181,19 @@ func TestCoroutine_CORO10_CancelledAndRequested(t *testing.T) {
 func waitsHere(co *scheduler.Coroutine, l *line) error { return park(co, l) }
 
 func TestCoroutine_CORO11_IdsAndLocations(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var child *scheduler.Coroutine
 		ids := map[uint64]bool{}
 		names := map[string]bool{}
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			assert.EqualValues(t, 1, co.ID())
 			for range 100 {
-				c := e.spawn(co, func(*scheduler.Coroutine) error { return nil })
+				c := e.Spawn(co, func(*scheduler.Coroutine) error { return nil })
 				ids[c.ID()], names[c.Name()] = true, true
 			}
-			assert.Equal(t, "zed", e.spawn(co, func(*scheduler.Coroutine) error { return nil }, scheduler.Named("zed")).Name())
+			assert.Equal(t, "zed", e.Spawn(co, func(*scheduler.Coroutine) error { return nil }, scheduler.Named("zed")).Name())
 			l := &line{}
-			child = e.spawn(co, func(self *scheduler.Coroutine) error {
+			child = e.Spawn(co, func(self *scheduler.Coroutine) error {
 				assert.Nil(t, self.Stack(), "it runs")
 				assert.Empty(t, self.SuspendLocation())
 				err := waitsHere(self, l)
@@ -209,8 +210,8 @@ func TestCoroutine_CORO11_IdsAndLocations(t *testing.T) {
 			assert.Contains(t, child.SpawnLocation(), "rule_coro_state_test.go:")
 			assert.True(t, child.Suspended(), "looking changes nothing")
 			assert.Equal(t, "line", child.WaitsFor())
-			foreign(func() { assert.Nil(t, child.Stack(), "another goroutine gets nothing") })
-			e.after(ms, func() {
+			cotest.Foreign(func() { assert.Nil(t, child.Stack(), "another goroutine gets nothing") })
+			e.After(ms, func() {
 				assert.NotEmpty(t, child.Stack(), "from a callback")
 				assert.NotEmpty(t, co.Stack(), "also of the one on whose stack it runs")
 				assert.Contains(t, co.SuspendLocation(), "rule_coro_state_test.go:")
@@ -229,8 +230,8 @@ func TestCoroutine_CORO11_IdsAndLocations(t *testing.T) {
 }
 
 func TestCoroutine_CORO11_SpawnLines(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			_, _, line, _ := runtime.Caller(0)
 			child, err := co.Spawn(func(*scheduler.Coroutine) error { return nil })
 			require.NoError(t, err)
@@ -247,11 +248,11 @@ func TestCoroutine_CORO11_SpawnLines(t *testing.T) {
 
 // Looking at the stacks of all in the midst of everything disturbs nobody.
 func TestCoroutine_CORO11_StacksOfAllWhileTheyWork(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		done := 0
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for i := range 50 {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					if _, err := dig(co, 10*i%100); err != nil {
 						return err
 					}
@@ -260,7 +261,7 @@ func TestCoroutine_CORO11_StacksOfAllWhileTheyWork(t *testing.T) {
 				})
 			}
 			for range 20 {
-				for _, c := range e.s.Coroutines() {
+				for _, c := range e.S.Coroutines() {
 					if c.Suspended() {
 						assert.NotEmpty(t, c.Stack())
 					} else {
@@ -276,9 +277,9 @@ func TestCoroutine_CORO11_StacksOfAllWhileTheyWork(t *testing.T) {
 }
 
 func TestCoroutine_AwaitingACoroutineGivesItsOutcome(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.spawn(co, func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			child := e.Spawn(co, func(co *scheduler.Coroutine) error {
 				co.SetResult("x")
 				return co.Yield()
 			})

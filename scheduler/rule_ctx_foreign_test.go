@@ -11,17 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/internal/child"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 // Package context asks Err of a parent whose Done is closed, in a function of AfterFunc or in the call that derives, and
 // panics when it is nil.
 func TestContext_ErrIsThereWhenAfterFuncCalls(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		// The function's goroutine begins when the block is long over.
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 		child.Pass(t, func() {
-			e.mustRun(func(co *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
 				for range 50 {
 					_ = co.WithCancel(func(co *scheduler.Coroutine, cancel func(error)) error {
 						derived, stop := context.WithCancel(co)
@@ -82,10 +83,10 @@ func hammer(t *testing.T, co *scheduler.Coroutine, n int) (wait func()) {
 }
 
 func TestContext_ForeignGoroutinesAcrossTheEndsOfBlocks(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		child.Pass(t, func() {
-			e.mustRun(func(co *scheduler.Coroutine) error {
-				victim := e.spawn(co, func(self *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
+				victim := e.Spawn(co, func(self *scheduler.Coroutine) error {
 					wait := hammer(t, self, 5)
 					defer wait()
 					for range 300 {
@@ -95,7 +96,7 @@ func TestContext_ForeignGoroutinesAcrossTheEndsOfBlocks(t *testing.T) {
 							runtime.Gosched()
 							return self.Protect(func(context.Context) error { runtime.Gosched(); return nil })
 						})
-						_ = self.WithDeadline(e.w.Now().Add(hour), func(self *scheduler.Coroutine) error {
+						_ = self.WithDeadline(e.W.Now().Add(hour), func(self *scheduler.Coroutine) error {
 							return self.WithCancel(func(self *scheduler.Coroutine, cancel func(error)) error {
 								cancel(nil)
 								return self.Yield()
@@ -111,7 +112,7 @@ func TestContext_ForeignGoroutinesAcrossTheEndsOfBlocks(t *testing.T) {
 					return self.Err()
 				})
 				_, err := co.Await(victim)
-				isCancelled(t, err, errStop)
+				cotest.IsCancelled(t, err, errStop)
 				return nil
 			})
 		})
@@ -120,11 +121,11 @@ func TestContext_ForeignGoroutinesAcrossTheEndsOfBlocks(t *testing.T) {
 
 // What a foreign goroutine waits for comes when the coroutine is cancelled or has ended, whatever blocks there were.
 func TestContext_ForeignGoroutinesAreTold(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		for _, cancel := range []bool{true, false} {
 			var wg sync.WaitGroup
-			e.mustRun(func(co *scheduler.Coroutine) error {
-				victim := e.spawn(co, func(self *scheduler.Coroutine) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
+				victim := e.Spawn(co, func(self *scheduler.Coroutine) error {
 					for range 100 {
 						wg.Go(func() { <-self.Done() })
 						wg.Go(func() {

@@ -8,17 +8,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 type key string
 
 func TestContext_CTX01_SetReplaceAndUnset(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for _, v := range []*scheduler.Values{co.Values(), co.Scope().Values()} {
 				require.NoError(t, v.Set(key("k"), 1))
-				isUsage(t, v.Set(key("k"), 2), "Set", "k")
+				cotest.IsUsage(t, v.Set(key("k"), 2), "Set", "k")
 				assert.Equal(t, 1, v.FindLocal(key("k")), "unchanged")
 				assert.Same(t, v, v.Replace(key("k"), 3))
 				assert.Equal(t, 3, v.FindLocal(key("k")))
@@ -29,7 +30,7 @@ func TestContext_CTX01_SetReplaceAndUnset(t *testing.T) {
 				assert.Equal(t, 4, v.FindLocal(key("new")), "the others stay")
 				require.NoError(t, v.Set(key("k"), nil), "free again")
 				assert.True(t, v.HasLocal(key("k")), "nil is a value")
-				isUsage(t, v.Set(key("k"), 5), "Set")
+				cotest.IsUsage(t, v.Set(key("k"), 5), "Set")
 			}
 			return nil
 		})
@@ -37,13 +38,13 @@ func TestContext_CTX01_SetReplaceAndUnset(t *testing.T) {
 }
 
 func TestContext_CTX02_FindGetHasAndTheirLocalVariants(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			co.Scope().Values().Replace(key("root"), "r").Replace(key("shadowed"), "r")
 			sub, err := co.Scope().New()
 			require.NoError(t, err)
 			sub.Values().Replace(key("sub"), "s").Replace(key("shadowed"), "s")
-			e.spawn(sub, func(self *scheduler.Coroutine) error {
+			e.Spawn(sub, func(self *scheduler.Coroutine) error {
 				v := self.Values().Replace(key("own"), "o").Replace(key("nothing"), nil)
 				for k, want := range map[string]any{"root": "r", "sub": "s", "shadowed": "s", "own": "o", "nothing": nil} {
 					assert.Equal(t, want, v.Find(key(k)), k)
@@ -57,12 +58,12 @@ func TestContext_CTX02_FindGetHasAndTheirLocalVariants(t *testing.T) {
 				assert.Nil(t, self.Value(key("missing")))
 				assert.False(t, v.Has(key("missing")))
 				_, err := v.Get(key("missing"))
-				isUsage(t, err, "Get", "missing")
+				cotest.IsUsage(t, err, "Get", "missing")
 				for _, k := range []string{"root", "sub", "shadowed", "missing"} {
 					assert.Nil(t, v.FindLocal(key(k)))
 					assert.False(t, v.HasLocal(key(k)))
 					_, err := v.GetLocal(key(k))
-					isUsage(t, err, "GetLocal", k)
+					cotest.IsUsage(t, err, "GetLocal", k)
 				}
 				got, err := v.GetLocal(key("own"))
 				assert.NoError(t, err)
@@ -81,8 +82,8 @@ func TestContext_CTX02_FindGetHasAndTheirLocalVariants(t *testing.T) {
 }
 
 func TestContext_CTX03_ScopesWithoutValuesAreSkipped(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			co.Scope().Values().Replace(key("k"), 1)
 			sc := co.Scope()
 			for range 5 {
@@ -90,7 +91,7 @@ func TestContext_CTX03_ScopesWithoutValuesAreSkipped(t *testing.T) {
 				sc, err = sc.New()
 				require.NoError(t, err)
 			}
-			e.spawn(sc, func(self *scheduler.Coroutine) error {
+			e.Spawn(sc, func(self *scheduler.Coroutine) error {
 				assert.Equal(t, 1, self.Value(key("k")))
 				assert.Equal(t, 1, self.Values().Find(key("k")))
 				assert.Equal(t, 1, sc.Values().Find(key("k")))
@@ -102,10 +103,10 @@ func TestContext_CTX03_ScopesWithoutValuesAreSkipped(t *testing.T) {
 }
 
 func TestContext_CTX05_TheRootContextIsThatOfTheMainScope(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		s := e.prepare()
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		s := e.Prepare()
 		require.NoError(t, s.Main().Values().Set(key("early"), 1))
-		require.NoError(t, e.start(s, t.Context(), func(co *scheduler.Coroutine) error {
+		require.NoError(t, e.Start(s, t.Context(), func(co *scheduler.Coroutine) error {
 			assert.Same(t, s.Main(), co.Scope())
 			assert.Equal(t, 1, co.Value(key("early")), "set before the first spawn")
 			sub, err := co.Scope().New()
@@ -115,7 +116,7 @@ func TestContext_CTX05_TheRootContextIsThatOfTheMainScope(t *testing.T) {
 			require.NoError(t, err)
 			assert.Nil(t, root.Parent())
 			assert.Nil(t, root.Values().Find(key("early")))
-			e.spawn(root, func(self *scheduler.Coroutine) error {
+			e.Spawn(root, func(self *scheduler.Coroutine) error {
 				assert.Nil(t, self.Value(key("early")))
 				assert.Equal(t, 1, s.Main().Values().Find(key("early")), "reachable directly")
 				return nil
@@ -127,11 +128,11 @@ func TestContext_CTX05_TheRootContextIsThatOfTheMainScope(t *testing.T) {
 }
 
 func TestContext_CTX06_ACoroutinesValuesAreItsOwn(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var child *scheduler.Coroutine
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			co.Values().Replace(key("main's"), 1)
-			child = e.spawn(co, func(self *scheduler.Coroutine) error {
+			child = e.Spawn(co, func(self *scheduler.Coroutine) error {
 				assert.Nil(t, self.Value(key("main's")))
 				self.Values().Replace(key("k"), 2)
 				return self.Yield()
@@ -142,13 +143,13 @@ func TestContext_CTX06_ACoroutinesValuesAreItsOwn(t *testing.T) {
 			assert.Equal(t, 2, child.Values().Find(key("k")))
 			return err
 		})
-		foreign(func() { assert.Equal(t, 2, child.Value(key("k")), "also after the run") })
+		cotest.Foreign(func() { assert.Equal(t, 2, child.Value(key("k")), "also after the run") })
 	})
 }
 
 func TestContext_CTX06_ForeignGoroutinesReadValuesWhileTheyChange(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			stop, done := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(done)
@@ -180,8 +181,8 @@ func TestContext_CTX06_ForeignGoroutinesReadValuesWhileTheyChange(t *testing.T) 
 }
 
 func TestContext_IsAContext(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			co.Values().Replace(key("k"), 1)
 			derived := context.WithValue(co, key("derived"), 2)
 			assert.Equal(t, 1, derived.Value(key("k")))
@@ -194,13 +195,13 @@ func TestContext_IsAContext(t *testing.T) {
 			}))
 			_, limited := co.Deadline()
 			assert.False(t, limited)
-			child := e.cancelled(co, errStop, func(self *scheduler.Coroutine, err error) error {
+			child := cancelled(e, co, errStop, func(self *scheduler.Coroutine, err error) error {
 				assert.ErrorIs(t, self.Err(), context.Canceled)
 				assert.ErrorIs(t, context.Cause(self), context.Canceled)
 				return err
 			})
 			_, _ = co.Await(child)
-			ended := e.spawn(co, returns(nil))
+			ended := e.Spawn(co, cotest.Fails(nil))
 			before := ended.Done()
 			require.NoError(t, co.Yield())
 			assert.True(t, closed(before), "at the latest when it has ended")
@@ -213,8 +214,8 @@ func TestContext_IsAContext(t *testing.T) {
 }
 
 func TestContext_CancelsWhatWasDerivedFromIt(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for name, block := range map[string]func(self *scheduler.Coroutine) (context.Context, error){
 				"cancelled": func(self *scheduler.Coroutine) (derived context.Context, err error) {
 					derived, stop := context.WithCancel(self)
@@ -240,10 +241,10 @@ func TestContext_CancelsWhatWasDerivedFromIt(t *testing.T) {
 			} {
 				var derived context.Context
 				var err error
-				child := e.spawn(co, func(self *scheduler.Coroutine) error { derived, err = block(self); return nil })
+				child := e.Spawn(co, func(self *scheduler.Coroutine) error { derived, err = block(self); return nil })
 				_, _ = co.Await(child)
 				if name == "limited" {
-					isTimeout(t, err)
+					cotest.IsTimeout(t, err)
 					assert.ErrorIs(t, derived.Err(), context.DeadlineExceeded)
 				} else {
 					assert.ErrorIs(t, derived.Err(), context.Canceled)
@@ -255,10 +256,10 @@ func TestContext_CancelsWhatWasDerivedFromIt(t *testing.T) {
 }
 
 func TestContext_StoppedAfterFuncsAreNotCalled(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		called := make(chan string, 10)
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			child := e.spawn(co, func(self *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			child := e.Spawn(co, func(self *scheduler.Coroutine) error {
 				stop := self.AfterFunc(func() { called <- "stopped" })
 				assert.True(t, stop())
 				assert.False(t, stop())
@@ -268,7 +269,7 @@ func TestContext_StoppedAfterFuncsAreNotCalled(t *testing.T) {
 					stop = self.AfterFunc(func() { called <- "in the block" })
 					return self.Delay(hour)
 				})
-				isTimeout(t, err)
+				cotest.IsTimeout(t, err)
 				assert.Equal(t, "in the block", <-called)
 				assert.False(t, stop())
 				// One of a block that is over without a cancellation waits for what is around it.
@@ -282,7 +283,7 @@ func TestContext_StoppedAfterFuncsAreNotCalled(t *testing.T) {
 				return self.Cancel(errStop)
 			})
 			_, err := co.Await(child)
-			isCancelled(t, err, errStop)
+			cotest.IsCancelled(t, err, errStop)
 			for range 3 {
 				assert.Equal(t, "kept", <-called)
 			}

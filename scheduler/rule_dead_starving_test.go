@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -17,60 +18,60 @@ type starving struct {
 
 func (s *starving) Starve() bool { return s.help() }
 
-func (e *env) starving(name string, help func() bool) *starving {
-	s := &starving{help: func() bool { e.say(name); return help() }}
-	e.s.Starving(&s.StarvingNode, s)
+func newStarving(e *cotest.Env, name string, help func() bool) *starving {
+	s := &starving{help: func() bool { e.Say(name); return help() }}
+	e.S.Starving(&s.StarvingNode, s)
 	return s
 }
 
 func no() bool { return false }
 
 func TestScheduler_DEAD05_WhoMayHelpIsAskedInOrderUntilSomebodyWasWoken(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
-			g := e.gate()
-			a := e.starving("a", no)
-			b := e.starving("b", func() bool { g.open(nil, nil); return true })
-			c := e.starving("c", no)
-			e.s.Starving(&a.StarvingNode, a) // it stays where it is
-			require.NoError(t, waiter(g)(co))
-			assert.Equal(t, []string{"a", "b"}, e.said())
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			g := e.Gate()
+			a := newStarving(e, "a", no)
+			b := newStarving(e, "b", func() bool { g.Open(nil, nil); return true })
+			c := newStarving(e, "c", no)
+			e.S.Starving(&a.StarvingNode, a) // it stays where it is
+			require.NoError(t, cotest.Waiter(g)(co))
+			assert.Equal(t, []string{"a", "b"}, e.Said())
 			a.Release()
 			a.Release()
 			b.help = no
-			e.s.Starving(&a.StarvingNode, a)
+			e.S.Starving(&a.StarvingNode, a)
 			defer c.Release()
-			return waiter(g)(co)
+			return cotest.Waiter(g)(co)
 		})
 		isDeadlock(t, err, 1)
-		assert.Equal(t, []string{"c", "a"}, e.said(), "b was replaced by one that says nothing")
+		assert.Equal(t, []string{"c", "a"}, e.Said(), "b was replaced by one that says nothing")
 	})
 }
 
 func TestScheduler_DEAD05_WhoWasTakenOutOfTheListIsNotAsked(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			var b *starving
-			e.starving("a", func() bool { b.Release(); return false })
-			b = e.starving("b", no)
-			e.starving("c", no)
-			return waiter(e.gate())(co)
+			newStarving(e, "a", func() bool { b.Release(); return false })
+			b = newStarving(e, "b", no)
+			newStarving(e, "c", no)
+			return cotest.Waiter(e.Gate())(co)
 		})
 		isDeadlock(t, err, 1)
-		assert.Equal(t, []string{"a", "c"}, e.said())
+		assert.Equal(t, []string{"a", "c"}, e.Said())
 	})
 }
 
 func TestScheduler_DEAD05_WhatAHookHasSetGoingCancelsTheVerdict(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for _, how := range []func(open func()){
-				func(open func()) { require.NoError(t, e.s.Microtask(func() error { open(); return nil })) },
-				func(open func()) { require.NoError(t, e.s.Post(open)) },
-				func(open func()) { e.after(ms, open) },
+				func(open func()) { require.NoError(t, e.S.Microtask(func() error { open(); return nil })) },
+				func(open func()) { require.NoError(t, e.S.Post(open)) },
+				func(open func()) { e.After(ms, open) },
 			} {
-				g := e.gate()
-				h := e.starving("asked", func() bool { how(func() { g.open(nil, nil) }); return false })
+				g := e.Gate()
+				h := newStarving(e, "asked", func() bool { how(func() { g.Open(nil, nil) }); return false })
 				if _, err := co.Await(g); err != nil {
 					return err
 				}
@@ -82,12 +83,12 @@ func TestScheduler_DEAD05_WhatAHookHasSetGoingCancelsTheVerdict(t *testing.T) {
 }
 
 func TestScheduler_DEAD05_AHookThatPanicsFailsTheRun(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.starving("bad", func() bool { panic(errBoom) })
-			return waiter(e.gate())(co)
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			newStarving(e, "bad", func() bool { panic(errBoom) })
+			return cotest.Waiter(e.Gate())(co)
 		})
 		assert.ErrorIs(t, err, errBoom)
-		assert.Equal(t, []string{"bad"}, e.said())
+		assert.Equal(t, []string{"bad"}, e.Said())
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -24,46 +24,36 @@ func isDeadlock(t *testing.T, err error, waiting int) *scheduler.DeadlockError {
 	return d
 }
 
-// waiter is a body that awaits ev and returns what that answers. Reports name it, which inlining would change.
-//
-//go:noinline
-func waiter(ev event.Event, opts ...scheduler.WaitOption) func(*scheduler.Coroutine) error {
-	return func(co *scheduler.Coroutine) error {
-		_, err := co.Await(ev, opts...)
-		return err
-	}
-}
-
 func TestScheduler_DEAD01_EveryParkedCoroutineIsCancelledAndTheRunSaysHowMany(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		g := e.gate()
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		g := e.Gate()
 		var got []error
 		wait := func(co *scheduler.Coroutine) error {
-			err := waiter(g)(co)
+			err := cotest.Waiter(g)(co)
 			got = append(got, err)
 			return err
 		}
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, wait)
-			e.spawn(co, wait)
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, wait)
+			e.Spawn(co, wait)
 			return wait(co)
 		})
 		d := isDeadlock(t, err, 3)
 		assert.Same(t, d, err, "nothing failed before it")
 		require.Len(t, got, 3)
 		for _, err := range got {
-			isCancelled(t, err, d)
+			cotest.IsCancelled(t, err, d)
 			assert.Contains(t, err.Error(), "deadlock")
 		}
-		assert.Equal(t, g.starts, g.stops)
+		assert.Equal(t, g.Starts, g.Stops)
 	})
 }
 
 func TestScheduler_DEAD01_WhoEndedWellBeforeDoesNotCount(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		g := e.gate()
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, waiter(g))
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		g := e.Gate()
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, cotest.Waiter(g))
 			return nil
 		})
 		isDeadlock(t, err, 1)
@@ -71,20 +61,20 @@ func TestScheduler_DEAD01_WhoEndedWellBeforeDoesNotCount(t *testing.T) {
 }
 
 func TestScheduler_DEAD01_HiddenCoroutinesAreNotJudged(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		g := e.gate()
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		g := e.Gate()
 		var hidden error
 		helper := func(co *scheduler.Coroutine) error { _, hidden = co.Await(g); return hidden }
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, helper, scheduler.Hidden(), scheduler.Named("helper"))
-			return waiter(g)(co)
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, helper, scheduler.Hidden(), scheduler.Named("helper"))
+			return cotest.Waiter(g)(co)
 		})
 		d := isDeadlock(t, err, 1)
 		assert.NotContains(t, d.Report, "helper")
 		assert.ErrorIs(t, hidden, context.Canceled, "the end of the run cancels it")
 
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			e.spawn(co, helper, scheduler.Hidden())
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, helper, scheduler.Hidden())
 			return co.Yield()
 		})
 		assert.ErrorIs(t, hidden, scheduler.ErrRunOver, "alone it is no deadlock (GEN-09)")
@@ -92,33 +82,33 @@ func TestScheduler_DEAD01_HiddenCoroutinesAreNotJudged(t *testing.T) {
 }
 
 func TestScheduler_DEAD02_WhoIgnoresTheVerdictFinishesAndTheRunStillFails(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		g := e.gate()
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		g := e.Gate()
 		var first, second, third error
 		var co1 *scheduler.Coroutine
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			co1 = co
 			_, first = co.Await(g)
 			_, second = co.Await(g)
 			third = co.Delay(time.Hour)
-			e.say("went on")
+			e.Say("went on")
 			return nil
 		})
 		d := isDeadlock(t, err, 1)
-		isCancelled(t, first, d)
+		cotest.IsCancelled(t, first, d)
 		assert.Equal(t, first, second)
 		assert.Equal(t, first, third)
-		assert.Equal(t, []string{"went on"}, e.said())
+		assert.Equal(t, []string{"went on"}, e.Said())
 		assert.NoError(t, co1.Error(), "CANC-05")
 		assert.True(t, co1.Cancelled())
 	})
 }
 
 func TestScheduler_DEAD02_ProtectedWaitsFailOnceAndWorkAgainLater(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		g := e.gate()
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		g := e.Gate()
 		var stuck, later error
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			return co.Protect(func(context.Context) error {
 				_, stuck = co.Await(g)
 				later = co.Delay(2 * ms)
@@ -126,21 +116,21 @@ func TestScheduler_DEAD02_ProtectedWaitsFailOnceAndWorkAgainLater(t *testing.T) 
 			})
 		})
 		d := isDeadlock(t, err, 1)
-		isCancelled(t, stuck, d)
+		cotest.IsCancelled(t, stuck, d)
 		assert.NoError(t, later, "CANC-18: protected waits begun after the verdict work")
 	})
 }
 
 func TestScheduler_DEAD02_WhoGetsStuckAgainIsUnwoundAndNamed(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		g := e.gate()
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, func(co *scheduler.Coroutine) error {
-				defer e.say("unwound")
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		g := e.Gate()
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
+				defer e.Say("unwound")
 				return co.Protect(func(context.Context) error {
 					for {
 						_, _ = co.Await(g)
-						e.say("again")
+						e.Say("again")
 					}
 				})
 			}, scheduler.Named("stubborn"))
@@ -151,16 +141,16 @@ func TestScheduler_DEAD02_WhoGetsStuckAgainIsUnwoundAndNamed(t *testing.T) {
 		require.ErrorAs(t, err, &late)
 		require.Len(t, late.Coroutines, 1)
 		assert.Contains(t, late.Coroutines[0], "stubborn")
-		assert.Equal(t, []string{"again", "unwound"}, e.said())
+		assert.Equal(t, []string{"again", "unwound"}, e.Said())
 	})
 }
 
 func TestScheduler_DEAD03_TwoThatAwaitEachOther(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var a, b *scheduler.Coroutine
-		err := e.run(func(co *scheduler.Coroutine) error {
-			a = e.spawn(co, func(co *scheduler.Coroutine) error { return waiter(b)(co) })
-			b = e.spawn(co, func(co *scheduler.Coroutine) error { return waiter(a)(co) })
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			a = e.Spawn(co, func(co *scheduler.Coroutine) error { return cotest.Waiter(b)(co) })
+			b = e.Spawn(co, func(co *scheduler.Coroutine) error { return cotest.Waiter(a)(co) })
 			return nil
 		})
 		isDeadlock(t, err, 2)
@@ -168,9 +158,9 @@ func TestScheduler_DEAD03_TwoThatAwaitEachOther(t *testing.T) {
 }
 
 func TestScheduler_DEAD03_OneAloneInAQueueOfSomebodyElse(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var l line
-		err := e.run(func(co *scheduler.Coroutine) error { return park(co, &l) })
+		err := e.Run(func(co *scheduler.Coroutine) error { return park(co, &l) })
 		d := isDeadlock(t, err, 1)
 		assert.Contains(t, d.Report, "line")
 		assert.Len(t, l.left, 1, "it left the queue")
@@ -178,10 +168,10 @@ func TestScheduler_DEAD03_OneAloneInAQueueOfSomebodyElse(t *testing.T) {
 }
 
 func TestScheduler_DEAD08_AnEarlierFailureIsTheCause(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, func(*scheduler.Coroutine) error { return errBoom })
-			return co.Protect(func(context.Context) error { return waiter(e.gate())(co) })
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(*scheduler.Coroutine) error { return errBoom })
+			return co.Protect(func(context.Context) error { return cotest.Waiter(e.Gate())(co) })
 		})
 		isDeadlock(t, err, 1)
 		assert.ErrorIs(t, err, errBoom)
@@ -190,13 +180,13 @@ func TestScheduler_DEAD08_AnEarlierFailureIsTheCause(t *testing.T) {
 }
 
 func TestScheduler_DEAD10_TenThousandAreToldWithABoundedReport(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		const many = 10_000
 		cancelled := 0
-		err := e.run(func(co *scheduler.Coroutine) error {
-			g := e.gate()
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			g := e.Gate()
 			for range many {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					_, err := co.Await(g)
 					if errors.Is(err, context.Canceled) {
 						cancelled++

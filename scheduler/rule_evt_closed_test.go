@@ -12,17 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/reactortest"
 	"github.com/uvasync/uvasync/reactor"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestScheduler_EVT17_AwaitingAClosedEventSaysWhichOne(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		timer, trigger, other := e.timer(time.Hour), e.trigger(), e.timer(ms)
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		timer, trigger, other := e.Timer(time.Hour), e.Trigger(), e.Timer(ms)
 		require.NoError(t, timer.Close())
 		require.NoError(t, trigger.Close())
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			_, err := co.Await(timer)
 			assert.ErrorIs(t, err, event.ErrClosed)
 			assert.Contains(t, err.Error(), "timer of 1h0m0s")
@@ -46,24 +47,24 @@ func TestScheduler_EVT17_AwaitingAClosedEventSaysWhichOne(t *testing.T) {
 }
 
 func TestScheduler_EVT17_AnEventThatIsClosedWhileItIsAwaitedEndsTheWait(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for _, how := range []string{"await", "first", "token", "from its own callback"} {
-				trigger, ended := e.trigger(), 0
+				trigger, ended := e.Trigger(), 0
 				closed := func(err error) {
 					ended++
 					assert.ErrorIs(t, err, event.ErrClosed, how)
 					assert.Contains(t, err.Error(), "trigger")
 				}
 				for range 2 { // several wait for it
-					e.spawn(co, func(co *scheduler.Coroutine) error {
+					e.Spawn(co, func(co *scheduler.Coroutine) error {
 						switch how {
 						case "first":
-							fired, _, err := co.AwaitFirst([]event.Event{e.gate(), trigger})
+							fired, _, err := co.AwaitFirst([]event.Event{e.Gate(), trigger})
 							assert.Equal(t, 1, fired)
 							closed(err)
 						case "token":
-							_, err := co.Await(e.gate(), scheduler.Token(trigger))
+							_, err := co.Await(e.Gate(), scheduler.Token(trigger))
 							assert.ErrorIs(t, err, context.Canceled)
 							closed(err)
 						case "await":
@@ -90,7 +91,7 @@ func TestScheduler_EVT17_AnEventThatIsClosedWhileItIsAwaitedEndsTheWait(t *testi
 				require.NoError(t, trigger.Close())
 				_ = co.Yield()
 				assert.Equal(t, 2, ended, how)
-				assert.Zero(t, e.w.Live())
+				assert.Zero(t, e.W.Live())
 			}
 			return nil
 		})
@@ -98,12 +99,12 @@ func TestScheduler_EVT17_AnEventThatIsClosedWhileItIsAwaitedEndsTheWait(t *testi
 }
 
 func TestScheduler_EVT17_PollsAndSignalsClosedWhileAwaited(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		l := e.w.(reactortest.Real).Loop
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		l := e.W.(reactortest.Real).Loop
 		r, w, err := os.Pipe()
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, r.Close()); assert.NoError(t, w.Close()) }()
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			poll, err := l.NewPoll(int(r.Fd()), reactor.Readable)
 			require.NoError(t, err)
 			proxy, err := poll.NewProxy(reactor.Readable)
@@ -114,7 +115,7 @@ func TestScheduler_EVT17_PollsAndSignalsClosedWhileAwaited(t *testing.T) {
 				event.Event
 				Close() error
 			}{proxy, poll, sig} {
-				waits := e.spawn(co, func(co *scheduler.Coroutine) error {
+				waits := e.Spawn(co, func(co *scheduler.Coroutine) error {
 					_, err := co.Await(ev)
 					assert.ErrorIs(t, err, event.ErrClosed)
 					return nil
@@ -127,15 +128,15 @@ func TestScheduler_EVT17_PollsAndSignalsClosedWhileAwaited(t *testing.T) {
 			}
 			return nil
 		})
-		assert.Zero(t, e.w.Live())
+		assert.Zero(t, e.W.Live())
 	})
 }
 
 func TestScheduler_EVT17_AnEventThatIsOnlyDisposedStillHappens(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			timer := e.timer(3 * ms)
-			waits := e.spawn(co, waiter(timer))
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			timer := e.Timer(3 * ms)
+			waits := e.Spawn(co, cotest.Waiter(timer))
 			_ = co.Yield()
 			timer.Dispose()
 			_, err := co.Await(timer)
@@ -147,14 +148,14 @@ func TestScheduler_EVT17_AnEventThatIsOnlyDisposedStillHappens(t *testing.T) {
 }
 
 func TestScheduler_EVT17_AnAwaitedEventIsNotCollected(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		l := e.w.(reactortest.Real).Loop
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		l := e.W.(reactortest.Real).Loop
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			var waits *scheduler.Coroutine
 			timer := func() weak.Pointer[reactor.Timer] {
 				timer, err := l.NewPeriodicTimer(time.Hour)
 				require.NoError(t, err)
-				waits = e.spawn(co, waiter(timer))
+				waits = e.Spawn(co, cotest.Waiter(timer))
 				return weak.Make(timer)
 			}()
 			for range 3 {
@@ -170,6 +171,6 @@ func TestScheduler_EVT17_AnAwaitedEventIsNotCollected(t *testing.T) {
 			}
 			return nil
 		})
-		assert.Zero(t, e.w.Live())
+		assert.Zero(t, e.W.Live())
 	})
 }

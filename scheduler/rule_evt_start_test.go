@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/reactortest"
 	"github.com/uvasync/uvasync/scheduler"
 )
@@ -28,18 +29,18 @@ func (k starterKind) StartEvent() error { k.s.starts++; return k.s.start() }
 func (k starterKind) StopEvent()        { k.s.stops++ }
 func (k starterKind) Info() string      { return "starter" }
 
-func (e *env) starter(start func(s *starter) error) *starter {
+func newStarter(e *cotest.Env, start func(s *starter) error) *starter {
 	s := &starter{}
 	s.start = func() error { return start(s) }
-	s.Init(starterKind{s: s}, e.w.Count(), event.FlagPeriodic)
+	s.Init(starterKind{s: s}, e.W.Count(), event.FlagPeriodic)
 	return s
 }
 
 func TestScheduler_EVT11_AnEventThatHappensWhileItIsStarted(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			at := e.starter(func(s *starter) error { return s.Notify("at once", nil) })
-			quiet := e.starter(func(*starter) error { return nil })
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			at := newStarter(e, func(s *starter) error { return s.Notify("at once", nil) })
+			quiet := newStarter(e, func(*starter) error { return nil })
 			for range 300 { // more than anybody's luck
 				result, err := co.Await(at)
 				require.NoError(t, err)
@@ -52,24 +53,24 @@ func TestScheduler_EVT11_AnEventThatHappensWhileItIsStarted(t *testing.T) {
 				assert.Equal(t, "at once", result)
 			}
 			_, err := co.Await(quiet, scheduler.Token(at))
-			isTokens(t, err, nil)
+			cotest.IsTokens(t, err, nil)
 			l := &line{}
-			isTokens(t, park(co, l, scheduler.Token(at)), nil)
+			cotest.IsTokens(t, park(co, l, scheduler.Token(at)), nil)
 			assert.Len(t, l.left, 1)
 			assert.Equal(t, at.starts, at.stops)
 			assert.Equal(t, quiet.starts, quiet.stops)
-			assert.Zero(t, e.s.Stats().Ready)
+			assert.Zero(t, e.S.Stats().Ready)
 			return nil
 		})
-		assert.Zero(t, e.w.Live())
+		assert.Zero(t, e.W.Live())
 	})
 }
 
 func TestScheduler_EVT11_AnEventThatCannotBeStarted(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			bad := e.starter(func(*starter) error { return errBoom })
-			quiet := e.starter(func(*starter) error { return nil })
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			bad := newStarter(e, func(*starter) error { return errBoom })
+			quiet := newStarter(e, func(*starter) error { return nil })
 			_, err := co.Await(bad)
 			assert.ErrorIs(t, err, errBoom)
 			fired, _, err := co.AwaitFirst([]event.Event{quiet, bad}, scheduler.Timeout(time.Hour))
@@ -83,19 +84,19 @@ func TestScheduler_EVT11_AnEventThatCannotBeStarted(t *testing.T) {
 			assert.Equal(t, quiet.starts, quiet.stops)
 			assert.Zero(t, bad.Callbacks())
 			assert.Zero(t, quiet.Callbacks())
-			assert.Zero(t, e.w.Live())
+			assert.Zero(t, e.W.Live())
 			return co.Yield()
 		})
 	})
 }
 
 func TestScheduler_EVT11_ACancellationWhileTheEventIsStarted(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for _, happens := range []bool{false, true} {
 			var got error
-			e.mustRun(func(co *scheduler.Coroutine) error {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
-					ev := e.starter(func(s *starter) error {
+			e.MustRun(func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
+					ev := newStarter(e, func(s *starter) error {
 						if happens {
 							assert.NoError(t, s.Notify(nil, nil))
 						}
@@ -107,18 +108,18 @@ func TestScheduler_EVT11_ACancellationWhileTheEventIsStarted(t *testing.T) {
 				})
 				return nil
 			})
-			isCancelled(t, got, errStop)
+			cotest.IsCancelled(t, got, errStop)
 		}
 	})
 }
 
 func TestScheduler_GEN06_SharedPeriodicTimersAreStartedAndStoppedInBalance(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		timer, err := e.w.(reactortest.Real).Loop.NewPeriodicTimer(ms)
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		timer, err := e.W.(reactortest.Real).Loop.NewPeriodicTimer(ms)
 		require.NoError(t, err)
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for i := range 5 {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					for range i + 1 {
 						if _, _, err := co.AwaitFirst([]event.Event{timer, timer}); err != nil {
 							return err
@@ -131,14 +132,14 @@ func TestScheduler_GEN06_SharedPeriodicTimersAreStartedAndStoppedInBalance(t *te
 			return err
 		})
 		assert.False(t, timer.Started())
-		assert.Zero(t, e.w.Live())
+		assert.Zero(t, e.W.Live())
 		require.NoError(t, timer.Close())
 	})
 }
 
 func TestScheduler_GEN06_ARearmInAnEarlierCallbackSurvives(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		timer, err := e.w.(reactortest.Real).Loop.NewRearmingTimer(ms)
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		timer, err := e.W.(reactortest.Real).Loop.NewRearmingTimer(ms)
 		require.NoError(t, err)
 		fired := 0
 		cb, err := timer.OnFire(func() {
@@ -147,9 +148,9 @@ func TestScheduler_GEN06_ARearmInAnEarlierCallbackSurvives(t *testing.T) {
 			}
 		})
 		require.NoError(t, err)
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for range 3 { // they come after the callback, and must not stop what it has started
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					_, err := co.Await(timer, scheduler.Timeout(time.Hour))
 					return err
 				})
@@ -167,7 +168,7 @@ func TestScheduler_GEN06_ARearmInAnEarlierCallbackSurvives(t *testing.T) {
 		})
 		assert.Equal(t, 4, fired)
 		assert.False(t, timer.Started())
-		assert.Zero(t, e.w.Live())
+		assert.Zero(t, e.W.Live())
 		assert.True(t, timer.DelCallback(cb))
 		require.NoError(t, timer.Close())
 	})

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/reactortest"
 	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
@@ -23,9 +24,9 @@ import (
 type chaos struct {
 	t       *rapid.T
 	rand    *rand.Rand
-	e       *env
+	e       *cotest.Env
 	line    *chaosLine
-	gates   []*gate
+	gates   []*cotest.Gate
 	members []*member
 	left    int // members that may still be spawned
 }
@@ -112,14 +113,14 @@ func (c *chaos) live(m *member, co *scheduler.Coroutine) error {
 
 // suspends wraps a suspending call: nobody else is in this body meanwhile, and a cancellation in effect is told.
 func (c *chaos) suspends(m *member, co *scheduler.Coroutine, call func() error) error {
-	if m.inside != 1 || c.e.s.Current() != co || !co.Running() {
+	if m.inside != 1 || c.e.S.Current() != co || !co.Running() {
 		c.t.Errorf("%s runs although it should not", co.Name())
 	}
 	was := m.cancelled != nil && m.shields == 0
 	m.inside--
 	err := call()
 	m.inside++
-	if m.inside != 1 || c.e.s.Current() != co || !co.Running() {
+	if m.inside != 1 || c.e.S.Current() != co || !co.Running() {
 		c.t.Errorf("%s was resumed twice", co.Name())
 	}
 	own := m.cancelled != nil && m.shields == 0
@@ -191,7 +192,7 @@ func (c *chaos) step(m *member, co *scheduler.Coroutine) error {
 	return nil
 }
 
-func (c *chaos) gate() *gate { return c.gates[c.rand.IntN(len(c.gates))] }
+func (c *chaos) gate() *cotest.Gate { return c.gates[c.rand.IntN(len(c.gates))] }
 
 func (c *chaos) queue(co *scheduler.Coroutine, opts []scheduler.WaitOption) error {
 	if err := co.Enter("chaos"); err != nil {
@@ -232,7 +233,7 @@ func (c *chaos) open() {
 	if c.oneIn(3) {
 		err = errOther
 	}
-	c.gate().open(c.rand.IntN(10), err)
+	c.gate().Open(c.rand.IntN(10), err)
 }
 
 func (c *chaos) cancelOne() {
@@ -283,7 +284,7 @@ func (c *chaos) block(m *member, co *scheduler.Coroutine) error {
 		case 0:
 			cancel(errStop)
 		case 1:
-			if err := c.e.w.NewDeadline(func() { cancel(errStop) }).Start(2 * ms); err != nil {
+			if err := c.e.W.NewDeadline(func() { cancel(errStop) }).Start(2 * ms); err != nil {
 				c.t.Error(err)
 			}
 		}
@@ -302,7 +303,7 @@ func (c *chaos) keepGoing() {
 	}
 	for _, m := range c.members {
 		if m.co != nil && !m.co.Completed() {
-			require.NoError(c.t, c.e.w.NewDeadline(c.keepGoing).Start(ms))
+			require.NoError(c.t, c.e.W.NewDeadline(c.keepGoing).Start(ms))
 			return
 		}
 	}
@@ -328,8 +329,8 @@ func (c *chaos) check() {
 		c.t.Errorf("%d are in the line, %d were served and never knew", len(c.line.waiting), len(c.line.served))
 	}
 	for _, g := range c.gates {
-		if g.Callbacks() > 0 || g.starts != g.stops {
-			c.t.Errorf("a gate has %d callbacks, was started %d times and stopped %d times", g.Callbacks(), g.starts, g.stops)
+		if g.Callbacks() > 0 || g.Starts != g.Stops {
+			c.t.Errorf("a gate has %d callbacks, was started %d times and stopped %d times", g.Callbacks(), g.Starts, g.Stops)
 		}
 	}
 }
@@ -342,21 +343,21 @@ func TestCoroutine_RandomLivesKeepTheRules(t *testing.T) {
 		w.SetShuffle(shuffled)
 		defer func() { assert.NoError(rt, w.Close()) }()
 		c := &chaos{
-			t: rt, rand: rand.New(rand.NewPCG(seed, 2)), e: &env{t: t, w: w},
+			t: rt, rand: rand.New(rand.NewPCG(seed, 2)), e: &cotest.Env{T: t, W: w},
 			left: rapid.IntRange(1, 40).Draw(rt, "members"),
 		}
 		c.line = &chaosLine{c: c, served: map[*scheduler.Coroutine]bool{}}
 		for range 3 {
-			c.gates = append(c.gates, c.e.gate())
+			c.gates = append(c.gates, c.e.Gate())
 		}
-		var opts []option
+		var opts []cotest.Option
 		if shuffled {
 			opts = append(opts, withShuffledReady(seed))
 		}
 		if c.oneIn(2) {
 			opts = append(opts, withBudget(1+c.rand.IntN(5)), withLuck(1+c.rand.IntN(5)))
 		}
-		err := c.e.run(func(co *scheduler.Coroutine) error {
+		err := c.e.Run(func(co *scheduler.Coroutine) error {
 			co.Scope().OnError(func(_ *scheduler.Scope, _ *scheduler.Coroutine, err error) error {
 				if !errors.Is(err, errOther) && !errors.Is(err, event.ErrTimeout) && !event.IsCancellation(err) {
 					return err

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/reactortest"
 	"github.com/uvasync/uvasync/scheduler"
 )
@@ -34,37 +35,37 @@ func (c *counting) Tick(block bool) (int, error) {
 }
 
 // counted makes e's loop a counting one.
-func (e *env) counted() *counting {
-	c := &counting{World: e.w}
-	e.w = c
+func counted(e *cotest.Env) *counting {
+	c := &counting{World: e.W}
+	e.W = c
 	return c
 }
 
 func TestScheduler_REACT04_ADelayOfZeroTakesNoTimer(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		c := e.counted()
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		c := counted(e)
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for _, name := range []string{"a", "b"} {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
-					e.say(name)
-					defer e.say(name + " again")
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
+					e.Say(name)
+					defer e.Say(name + " again")
 					return co.Delay(0)
 				})
 			}
-			defer e.say("main")
+			defer e.Say("main")
 			return co.Delay(0)
 		})
-		assert.Equal(t, []string{"a", "b", "main", "a again", "b again"}, e.said())
+		assert.Equal(t, []string{"a", "b", "main", "a again", "b again"}, e.Said())
 		assert.Empty(t, c.made)
-		assert.Zero(t, e.w.Live())
+		assert.Zero(t, e.W.Live())
 	})
 }
 
 func TestScheduler_REACT08_ATimeLimitThatIsNotPositiveIsRefused(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			g, l := e.gate(), &line{}
-			done := e.outcome()
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			g, l := e.Gate(), &line{}
+			done := newOutcome()
 			done.complete(1, nil)
 			for _, d := range []time.Duration{0, -1, -time.Hour} {
 				_, await := co.Await(g, scheduler.Timeout(d))
@@ -72,7 +73,7 @@ func TestScheduler_REACT08_ATimeLimitThatIsNotPositiveIsRefused(t *testing.T) {
 				_, second := co.Await(g, scheduler.Timeout(time.Hour), scheduler.Timeout(d))
 				_, _, first := co.AwaitFirst([]event.Event{g}, scheduler.Timeout(d))
 				parked := park(co, l, scheduler.Timeout(d))
-				block := co.WithTimeout(d, func(*scheduler.Coroutine) error { e.say("block"); return nil })
+				block := co.WithTimeout(d, func(*scheduler.Coroutine) error { e.Say("block"); return nil })
 				for _, err := range []error{await, ready, second, first, parked, block} {
 					var invalid *event.InvalidArgumentError
 					if assert.ErrorAs(t, err, &invalid) {
@@ -92,33 +93,33 @@ func TestScheduler_REACT08_ATimeLimitThatIsNotPositiveIsRefused(t *testing.T) {
 			require.ErrorAs(t, err, &invalid)
 			_, _, err = co.AwaitFirst([]event.Event{g, nil})
 			require.ErrorAs(t, err, &invalid)
-			assert.Zero(t, g.starts)
+			assert.Zero(t, g.Starts)
 			assert.Zero(t, g.Callbacks())
 			assert.Len(t, l.left, 3)
 			return nil
 		})
-		assert.Empty(t, e.said())
+		assert.Empty(t, e.Said())
 	})
 }
 
 func TestScheduler_REACT09_DelaysAndTimeLimitsAreNeverEarlyAndInOrder(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		delays := []time.Duration{5 * ms, ms, 3 * ms, time.Microsecond, 3 * ms, ms, 2 * ms}
 		var order []int
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for i, d := range delays {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
-					from, sleeps := e.w.Now(), co.Delay
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
+					from, sleeps := e.W.Now(), co.Delay
 					if i%2 == 1 {
 						sleeps = func(d time.Duration) error {
-							_, err := co.Await(e.gate(), scheduler.Timeout(d))
-							isTimeout(t, err)
+							_, err := co.Await(e.Gate(), scheduler.Timeout(d))
+							cotest.IsTimeout(t, err)
 							return nil
 						}
 					}
 					require.NoError(t, sleeps(d))
 					order = append(order, i)
-					assert.GreaterOrEqual(t, e.w.Now().Sub(from), d)
+					assert.GreaterOrEqual(t, e.W.Now().Sub(from), d)
 					return nil
 				})
 			}
@@ -129,21 +130,21 @@ func TestScheduler_REACT09_DelaysAndTimeLimitsAreNeverEarlyAndInOrder(t *testing
 }
 
 func TestScheduler_REACT20_TheLoopBlocksOnlyWhenNobodyIsReady(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		c := e.counted()
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		c := counted(e)
 		waiting := 0 // coroutines that are not waiting for time
 		c.ticked = func(block bool) {
 			if block {
 				assert.Zero(t, waiting, "it blocked while somebody was ready")
 			}
 		}
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for range 3 {
 				waiting++
-				e.spawn(co, func(co *scheduler.Coroutine) error {
-					yields(co, 50)
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
+					cotest.Yields(co, 50)
 					waiting--
-					defer func() { waiting++; yields(co, 50); waiting-- }()
+					defer func() { waiting++; cotest.Yields(co, 50); waiting-- }()
 					return co.Delay(2 * ms)
 				})
 			}
@@ -153,12 +154,12 @@ func TestScheduler_REACT20_TheLoopBlocksOnlyWhenNobodyIsReady(t *testing.T) {
 }
 
 func TestScheduler_REACT20_TheLoopIsLookedAtOncePerBudget(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		c, resumed, most, ticks := e.counted(), 0, 0, 0
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		c, resumed, most, ticks := counted(e), 0, 0, 0
 		c.ticked = func(bool) { most, resumed, ticks = max(most, resumed), 0, ticks+1 }
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for range 30 {
-				e.spawn(co, func(co *scheduler.Coroutine) error { yields(co, 20); return nil })
+				e.Spawn(co, func(co *scheduler.Coroutine) error { cotest.Yields(co, 20); return nil })
 			}
 			return nil
 		}, withBudget(10), withSwitch(&scheduler.SwitchHandlers{Enter: func(*scheduler.Coroutine) { resumed++ }}))
@@ -168,13 +169,13 @@ func TestScheduler_REACT20_TheLoopIsLookedAtOncePerBudget(t *testing.T) {
 }
 
 func TestScheduler_REACT20_OperationsThatDoNotSuspendCountForTheBudget(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		c, done, resumed, most := e.counted(), e.outcome(), 0, 0
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		c, done, resumed, most := counted(e), newOutcome(), 0, 0
 		done.complete(nil, nil)
 		c.ticked = func(bool) { most, resumed = max(most, resumed), 0 }
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for i := range 30 {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					for n := range 20 {
 						for range (i + n) % 4 {
 							_, _ = co.Await(done)
@@ -200,12 +201,12 @@ func works(d time.Duration) {
 }
 
 func TestScheduler_REACT20_TheLoopIsLookedAtAboutEveryMillisecondOfWork(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		c, heavy, most := e.counted(), 0, 0
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		c, heavy, most := counted(e), 0, 0
 		c.ticked = func(bool) { most, heavy = max(most, heavy), 0 }
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for range 3 {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					for range 20 {
 						works(2 * ms)
 						heavy++
@@ -221,13 +222,13 @@ func TestScheduler_REACT20_TheLoopIsLookedAtAboutEveryMillisecondOfWork(t *testi
 }
 
 func TestScheduler_REACT20_WorkThatBecomesHeavyIsNoticed(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		c, heavy, most := e.counted(), 0, 0
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		c, heavy, most := counted(e), 0, 0
 		c.ticked = func(bool) { most, heavy = max(most, heavy), 0 }
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for range 2 {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
-					yields(co, 1000) // light
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
+					cotest.Yields(co, 1000) // light
 					for range 70 {
 						works(ms)
 						heavy++
@@ -243,10 +244,10 @@ func TestScheduler_REACT20_WorkThatBecomesHeavyIsNoticed(t *testing.T) {
 }
 
 func TestScheduler_REACT20_ALoneCoroutineThatYieldsDoesNotStarveTheLoop(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		c, heavy, most := e.counted(), 0, 0
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		c, heavy, most := counted(e), 0, 0
 		c.ticked = func(bool) { most, heavy = max(most, heavy), 0 }
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			for range 30 {
 				works(2 * ms)
 				heavy++
@@ -261,8 +262,8 @@ func TestScheduler_REACT20_ALoneCoroutineThatYieldsDoesNotStarveTheLoop(t *testi
 }
 
 func TestScheduler_REACT20_WhoIsAlwaysReadyStarvesNobody(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		done := e.outcome()
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		done := newOutcome()
 		done.complete(nil, nil)
 		bodies := map[string]func(co *scheduler.Coroutine){
 			"yield":                       func(co *scheduler.Coroutine) { _ = co.Yield() },
@@ -275,16 +276,16 @@ func TestScheduler_REACT20_WhoIsAlwaysReadyStarvesNobody(t *testing.T) {
 		for name, step := range bodies {
 			for _, alone := range []bool{true, false} {
 				happened := false
-				e.mustRun(func(co *scheduler.Coroutine) error {
+				e.MustRun(func(co *scheduler.Coroutine) error {
 					if !alone {
-						e.spawn(co, func(co *scheduler.Coroutine) error {
+						e.Spawn(co, func(co *scheduler.Coroutine) error {
 							for !happened {
 								step(co)
 							}
 							return nil
 						})
 					}
-					require.NoError(t, e.s.Post(func() { happened = true }))
+					require.NoError(t, e.S.Post(func() { happened = true }))
 					for !happened {
 						step(co)
 					}
@@ -297,10 +298,10 @@ func TestScheduler_REACT20_WhoIsAlwaysReadyStarvesNobody(t *testing.T) {
 }
 
 func TestScheduler_REACT20_TimersFireWhileOthersAreReady(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			slept := false
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				defer func() { slept = true }()
 				return co.Delay(5 * ms)
 			})

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -64,34 +65,45 @@ func ownFrames(report string) string {
 }
 
 //go:noinline
-func waitsForGate(co *scheduler.Coroutine, g *gate) error {
+func waitsForGate(co *scheduler.Coroutine, g *cotest.Gate) error {
 	_, err := co.Await(g)
 	return err
+}
+
+// waiter is cotest.Waiter for those who look at where it waits: what is in internal packages is no place of the user's. Reports
+// name it, which inlining would change.
+//
+//go:noinline
+func waiter(ev event.Event, opts ...scheduler.WaitOption) func(*scheduler.Coroutine) error {
+	return func(co *scheduler.Coroutine) error {
+		_, err := co.Await(ev, opts...)
+		return err
+	}
 }
 
 // Their names are in the reports, which inlining would change.
 //
 //go:noinline
-func bodyOfReport(e *env, g *gate, o *outcome, l *line) func(co *scheduler.Coroutine) error {
+func bodyOfReport(e *cotest.Env, g *cotest.Gate, o *outcome, l *line) func(co *scheduler.Coroutine) error {
 	return func(co *scheduler.Coroutine) error {
-		first := e.spawn(co, func(co *scheduler.Coroutine) error { return waitsForGate(co, g) }, scheduler.Named("first"))
-		e.spawn(co, waiter(first), scheduler.Named("second"))
-		e.spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) })
-		e.spawn(co, func(co *scheduler.Coroutine) error {
+		first := e.Spawn(co, func(co *scheduler.Coroutine) error { return waitsForGate(co, g) }, scheduler.Named("first"))
+		e.Spawn(co, waiter(first), scheduler.Named("second"))
+		e.Spawn(co, func(co *scheduler.Coroutine) error { return park(co, l) })
+		e.Spawn(co, func(co *scheduler.Coroutine) error {
 			return co.Protect(func(context.Context) error {
 				_, _, err := co.AwaitFirst([]event.Event{g, o}, scheduler.Token(first))
 				return err
 			})
 		}, scheduler.Named("protected"))
-		e.spawn(co, waiter(g), scheduler.Hidden(), scheduler.Named("helper"))
+		e.Spawn(co, waiter(g), scheduler.Hidden(), scheduler.Named("helper"))
 		_, err := co.Await(o)
 		return err
 	}
 }
 
 func TestScheduler_DEAD10_TheReportSaysWhoWaitsForWhatAndWhere(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
-		err := e.run(bodyOfReport(e, e.gate(), e.outcome(), &line{}))
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(bodyOfReport(e, e.Gate(), newOutcome(), &line{}))
 		d := isDeadlock(t, err, 5)
 		sameAsFile(t, "deadlock.txt", d.Report)
 		assert.Equal(t, "scheduler: deadlock: "+d.Report, d.Error())
@@ -99,13 +111,13 @@ func TestScheduler_DEAD10_TheReportSaysWhoWaitsForWhatAndWhere(t *testing.T) {
 }
 
 func TestScheduler_DEAD10_TheReportSaysWhichLinesStartedThemAndWhereTheyWait(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		var file string
 		var started, waits int
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			body := func(co *scheduler.Coroutine) error {
 				_, _, waits, _ = runtime.Caller(0)
-				_, err := co.Await(e.gate())
+				_, err := co.Await(e.Gate())
 				return err
 			}
 			_, file, started, _ = runtime.Caller(0)
@@ -120,9 +132,9 @@ func TestScheduler_DEAD10_TheReportSaysWhichLinesStartedThemAndWhereTheyWait(t *
 }
 
 func TestScheduler_DEAD10_TheReportOfOneAlone(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
-		g := e.gate()
-		err := e.run(func(co *scheduler.Coroutine) error { return waitsForGate(co, g) })
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		g := e.Gate()
+		err := e.Run(func(co *scheduler.Coroutine) error { return waitsForGate(co, g) })
 		sameAsFile(t, "deadlock-one.txt", isDeadlock(t, err, 1).Report)
 	})
 }
@@ -131,10 +143,10 @@ func TestScheduler_DEAD10_TheReportOfOneAlone(t *testing.T) {
 func panics() { panic("something is wrong") }
 
 func TestScheduler_SHUT01_TheReportOfAPanicHasTheStackOfThePanic(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		r := newRecords()
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, func(*scheduler.Coroutine) error { panics(); return nil }, scheduler.Named("careless"))
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(*scheduler.Coroutine) error { panics(); return nil }, scheduler.Named("careless"))
 			return co.Delay(time.Hour)
 		}, withLogger(r))
 		var f *scheduler.FailureError
@@ -148,9 +160,9 @@ func TestScheduler_SHUT01_TheReportOfAPanicHasTheStackOfThePanic(t *testing.T) {
 }
 
 func TestScheduler_SHUT01_TheReportOfAFailure(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, fails(errBoom), scheduler.Named("careless"), scheduler.EntryOf(waitsForGate))
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, cotest.Fails(errBoom), scheduler.Named("careless"), scheduler.EntryOf(waitsForGate))
 			return co.Delay(time.Hour)
 		})
 		var f *scheduler.FailureError
@@ -161,11 +173,11 @@ func TestScheduler_SHUT01_TheReportOfAFailure(t *testing.T) {
 }
 
 func TestScheduler_SHUT03_TheNamesOfThoseThatWereUnwound(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
-		g := e.gate()
-		err := e.run(func(co *scheduler.Coroutine) error {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		g := e.Gate()
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			for _, name := range []string{"late one", "late two"} {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					return co.Protect(func(context.Context) error {
 						if name == "late one" {
 							return co.Delay(time.Hour)
@@ -176,8 +188,8 @@ func TestScheduler_SHUT03_TheNamesOfThoseThatWereUnwound(t *testing.T) {
 				}, scheduler.Named(name))
 			}
 			_ = co.Yield()
-			return e.s.Shutdown(errStop)
-		}, withGrace(10*ms))
+			return e.S.Shutdown(errStop)
+		}, cotest.WithGrace(10*ms))
 		sameAsFile(t, "unwound.txt", err.Error()+"\n")
 	})
 }
@@ -185,8 +197,8 @@ func TestScheduler_SHUT03_TheNamesOfThoseThatWereUnwound(t *testing.T) {
 // Failures and their way to the run.
 
 func TestScheduler_SHUT01_AHandlerOfAScopeStopsAFailureAndTheRunGoesOn(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			outer, err := co.Scope().New()
 			require.NoError(t, err)
 			inner, err := outer.New()
@@ -195,15 +207,15 @@ func TestScheduler_SHUT01_AHandlerOfAScopeStopsAFailureAndTheRunGoesOn(t *testin
 				assert.Same(t, outer, sc)
 				assert.Equal(t, "bad", failed.Name())
 				assert.True(t, failed.Completed())
-				e.say(err.Error())
+				e.Say(err.Error())
 				return nil
 			})
-			sibling := e.spawn(inner, func(co *scheduler.Coroutine) error { return co.Delay(time.Hour) })
-			cousin := e.spawn(outer, func(co *scheduler.Coroutine) error { return co.Delay(2 * ms) })
-			e.spawn(inner, fails(errBoom), scheduler.Named("bad"))
-			yields(co, 2)
-			assert.Equal(t, []string{"boom"}, e.said())
-			isCancelled(t, sibling.Error(), errBoom)
+			sibling := e.Spawn(inner, func(co *scheduler.Coroutine) error { return co.Delay(time.Hour) })
+			cousin := e.Spawn(outer, func(co *scheduler.Coroutine) error { return co.Delay(2 * ms) })
+			e.Spawn(inner, cotest.Fails(errBoom), scheduler.Named("bad"))
+			cotest.Yields(co, 2)
+			assert.Equal(t, []string{"boom"}, e.Said())
+			cotest.IsCancelled(t, sibling.Error(), errBoom)
 			assert.True(t, inner.Closed(), "SCOPE-19")
 			assert.False(t, outer.Closed())
 			_, err = co.Await(cousin)
@@ -213,36 +225,36 @@ func TestScheduler_SHUT01_AHandlerOfAScopeStopsAFailureAndTheRunGoesOn(t *testin
 }
 
 func TestScheduler_SHUT01_EveryScopeWithoutAHandlerIsCancelledOnTheWay(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var main, waiting error
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			outer, err := co.Scope().New()
 			require.NoError(t, err)
 			inner, err := outer.New()
 			require.NoError(t, err)
-			e.spawn(outer, func(co *scheduler.Coroutine) error { waiting = co.Delay(time.Hour); return waiting })
+			e.Spawn(outer, func(co *scheduler.Coroutine) error { waiting = co.Delay(time.Hour); return waiting })
 			_ = co.Yield()
-			e.spawn(inner, fails(errBoom))
+			e.Spawn(inner, cotest.Fails(errBoom))
 			main = co.Delay(time.Hour)
 			assert.True(t, outer.Closed())
 			assert.True(t, co.Scope().Sealed())
 			_, err = outer.New()
-			isUsage(t, err, "Scope.New", "boom")
-			_, err = inner.Spawn(e.sayer("no"))
-			isUsage(t, err, "Spawn", "boom")
+			cotest.IsUsage(t, err, "Scope.New", "boom")
+			_, err = inner.Spawn(e.Sayer("no"))
+			cotest.IsUsage(t, err, "Spawn", "boom")
 			return main
 		})
 		assert.ErrorIs(t, err, errBoom)
-		isCancelled(t, main, errBoom)
-		isCancelled(t, waiting, errBoom)
-		assert.Empty(t, e.said())
+		cotest.IsCancelled(t, main, errBoom)
+		cotest.IsCancelled(t, waiting, errBoom)
+		assert.Empty(t, e.Said())
 	})
 }
 
 func TestScheduler_SHUT02_AHandlerThatFailsIsChainedWithWhatItGot(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		last := errors.New("last")
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			outer, err := co.Scope().New()
 			require.NoError(t, err)
 			inner, err := outer.New()
@@ -256,7 +268,7 @@ func TestScheduler_SHUT02_AHandlerThatFailsIsChainedWithWhatItGot(t *testing.T) 
 				assert.ErrorIs(t, err, errOther)
 				return last
 			})
-			e.spawn(inner, fails(errBoom))
+			e.Spawn(inner, cotest.Fails(errBoom))
 			return co.Delay(time.Hour)
 		})
 		for _, one := range []error{errBoom, errOther, last} {
@@ -266,12 +278,12 @@ func TestScheduler_SHUT02_AHandlerThatFailsIsChainedWithWhatItGot(t *testing.T) 
 }
 
 func TestScheduler_GEN08_AFailureThatSomebodyAwaitsIsHisAlone(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { e.say("handler"); return nil })
-			bad := e.spawn(co, func(co *scheduler.Coroutine) error { _ = co.Yield(); return errBoom })
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { e.Say("handler"); return nil })
+			bad := e.Spawn(co, func(co *scheduler.Coroutine) error { _ = co.Yield(); return errBoom })
 			for range 3 {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					_, err := co.Await(bad)
 					assert.Same(t, errBoom, err)
 					return nil
@@ -283,16 +295,16 @@ func TestScheduler_GEN08_AFailureThatSomebodyAwaitsIsHisAlone(t *testing.T) {
 			assert.Same(t, errBoom, err)
 			return nil
 		})
-		assert.Empty(t, e.said(), "SCOPE-21")
+		assert.Empty(t, e.Said(), "SCOPE-21")
 	})
 }
 
 func TestScheduler_GEN08_WhoStoppedAwaitingDoesNotHideAFailure(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
-			bad := e.spawn(co, func(co *scheduler.Coroutine) error { _ = co.Delay(5 * ms); return errBoom })
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			bad := e.Spawn(co, func(co *scheduler.Coroutine) error { _ = co.Delay(5 * ms); return errBoom })
 			_, err := co.Await(bad, scheduler.Timeout(ms))
-			isTimeout(t, err)
+			cotest.IsTimeout(t, err)
 			return co.Delay(time.Hour)
 		})
 		assert.ErrorIs(t, err, errBoom)

@@ -10,122 +10,100 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// exitsInOrder runs main where something calls Goexit, and checks that Run's goroutine ends by it, after everything else has ended.
-func (e *env) exitsInOrder(main func(co *scheduler.Coroutine) error, opts ...option) {
-	e.t.Helper()
-	s, returned, done := e.prepare(opts...), false, make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() {
-			st := s.Stats()
-			assert.Zero(e.t, st.Active)
-			assert.Zero(e.t, st.Total)
-			assert.Zero(e.t, st.Contexts)
-		}()
-		_ = s.Run(context.Background(), main)
-		returned = true
-	}()
-	select {
-	case <-done:
-	case <-time.After(patience):
-		require.FailNow(e.t, "the run hangs")
-	}
-	assert.False(e.t, returned, "Run's goroutine exits as well")
-	assert.Zero(e.t, e.w.Live())
-}
-
 // cancelOthers leaves co, and what is hidden, alone.
-func (e *env) cancelOthers(co *scheduler.Coroutine) {
-	for _, other := range e.s.Coroutines() {
+func cancelOthers(e *cotest.Env, co *scheduler.Coroutine) {
+	for _, other := range e.S.Coroutines() {
 		if other != co && other.Name() != "hidden" {
-			require.NoError(e.t, other.Cancel(nil))
+			require.NoError(e.T, other.Cancel(nil))
 		}
 	}
 }
 
 func TestScheduler_SHUT_FailNowEndsTheRunInOrderWhereverItIsCalled(t *testing.T) {
 	exit := func() { runtime.Goexit() } // what t.FailNow does
-	places := map[string]func(e *env, co *scheduler.Coroutine) error{
-		"main": func(*env, *scheduler.Coroutine) error { exit(); return nil },
-		"main, protected": func(_ *env, co *scheduler.Coroutine) error {
+	places := map[string]func(e *cotest.Env, co *scheduler.Coroutine) error{
+		"main": func(*cotest.Env, *scheduler.Coroutine) error { exit(); return nil },
+		"main, protected": func(_ *cotest.Env, co *scheduler.Coroutine) error {
 			return co.Protect(func(context.Context) error { exit(); return nil })
 		},
-		"child": func(e *env, co *scheduler.Coroutine) error {
-			e.spawn(co, func(*scheduler.Coroutine) error { exit(); return nil })
+		"child": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			e.Spawn(co, func(*scheduler.Coroutine) error { exit(); return nil })
 			return co.Delay(time.Hour)
 		},
-		"hidden child at the end": func(e *env, co *scheduler.Coroutine) error {
-			e.spawn(co, func(co *scheduler.Coroutine) error { defer exit(); return co.Delay(time.Hour) }, scheduler.Hidden(), scheduler.Named("hidden"))
+		"hidden child at the end": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error { defer exit(); return co.Delay(time.Hour) }, scheduler.Hidden(), scheduler.Named("hidden"))
 			_ = co.Yield()
-			e.cancelOthers(co)
+			cancelOthers(e, co)
 			return nil
 		},
-		"timer callback": func(e *env, co *scheduler.Coroutine) error {
-			timer := e.timer(ms)
+		"timer callback": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			timer := e.Timer(ms)
 			_, err := timer.Subscribe(func(*event.Base, *event.Callback, any, error) { exit() })
-			require.NoError(e.t, err)
+			require.NoError(e.T, err)
 			_, err = co.Await(timer)
 			return err
 		},
-		"callback of a run with one coroutine": func(e *env, co *scheduler.Coroutine) error { e.after(2*ms, exit); return co.Delay(time.Hour) },
-		"post":                                 func(e *env, co *scheduler.Coroutine) error { _ = e.s.Post(exit); return co.Delay(time.Hour) },
-		"microtask": func(e *env, co *scheduler.Coroutine) error {
-			_ = e.s.Microtask(func() error { exit(); return nil })
+		"callback of a run with one coroutine": func(e *cotest.Env, co *scheduler.Coroutine) error { e.After(2*ms, exit); return co.Delay(time.Hour) },
+		"post":                                 func(e *cotest.Env, co *scheduler.Coroutine) error { _ = e.S.Post(exit); return co.Delay(time.Hour) },
+		"microtask": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			_ = e.S.Microtask(func() error { exit(); return nil })
 			return co.Delay(time.Hour)
 		},
-		"subscriber of a coroutine": func(e *env, co *scheduler.Coroutine) error {
-			child := e.spawn(co, e.sayer("child"))
+		"subscriber of a coroutine": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			child := e.Spawn(co, e.Sayer("child"))
 			_, err := child.AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) { exit() })
-			require.NoError(e.t, err)
+			require.NoError(e.T, err)
 			return co.Delay(time.Hour)
 		},
-		"settler": func(e *env, co *scheduler.Coroutine) error {
-			e.spawn(co, e.sayer("child"), scheduler.SettledBy(settle(func(error) { exit() })))
+		"settler": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			e.Spawn(co, e.Sayer("child"), scheduler.SettledBy(settle(func(error) { exit() })))
 			return co.Delay(time.Hour)
 		},
-		"error handler": func(e *env, co *scheduler.Coroutine) error {
+		"error handler": func(e *cotest.Env, co *scheduler.Coroutine) error {
 			co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { exit(); return nil })
-			e.spawn(co, fails(errOther))
+			e.Spawn(co, cotest.Fails(errOther))
 			return co.Delay(time.Hour)
 		},
-		"finally handler": func(e *env, co *scheduler.Coroutine) error {
-			child := e.spawn(co, e.sayer("child"))
-			require.NoError(e.t, child.OnFinally(func(_, _ *scheduler.Coroutine) error { exit(); return nil }))
+		"finally handler": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			child := e.Spawn(co, e.Sayer("child"))
+			require.NoError(e.T, child.OnFinally(func(_, _ *scheduler.Coroutine) error { exit(); return nil }))
 			return co.Delay(time.Hour)
 		},
-		"starving hook": func(e *env, co *scheduler.Coroutine) error {
+		"starving hook": func(e *cotest.Env, co *scheduler.Coroutine) error {
 			var h *starving
-			h = e.starving("hook", func() bool { h.help = no; exit(); return false })
-			e.cancelOthers(co)
-			return waiter(e.gate())(co)
+			h = newStarving(e, "hook", func() bool { h.help = no; exit(); return false })
+			cancelOthers(e, co)
+			return cotest.Waiter(e.Gate())(co)
 		},
-		"several": func(e *env, co *scheduler.Coroutine) error {
+		"several": func(e *cotest.Env, co *scheduler.Coroutine) error {
 			for range 3 {
-				e.spawn(co, func(co *scheduler.Coroutine) error { defer exit(); return co.Delay(time.Hour) })
+				e.Spawn(co, func(co *scheduler.Coroutine) error { defer exit(); return co.Delay(time.Hour) })
 			}
-			yields(co, 2)
+			cotest.Yields(co, 2)
 			exit()
 			return nil
 		},
 	}
 	for name, place := range places {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 				var waited error
-				e.exitsInOrder(func(co *scheduler.Coroutine) error {
-					e.spawn(co, func(co *scheduler.Coroutine) error {
-						defer e.say("cleaned up")
+				e.Exits(func(co *scheduler.Coroutine) error {
+					e.Spawn(co, func(co *scheduler.Coroutine) error {
+						defer e.Say("cleaned up")
 						waited = co.Delay(time.Hour)
 						return waited
 					})
 					_ = co.Yield()
 					return place(e, co)
 				})
+				assert.Zero(t, e.W.Live())
 				assert.ErrorIs(t, waited, context.Canceled)
-				assert.Contains(t, e.said(), "cleaned up")
+				assert.Contains(t, e.Said(), "cleaned up")
 			})
 		})
 	}
@@ -144,10 +122,10 @@ func TestScheduler_SHUT_FailNowInASwitchHandlerEndsTheRunInOrder(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 				once := true
-				e.exitsInOrder(func(co *scheduler.Coroutine) error {
-					e.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(ms) })
+				e.Exits(func(co *scheduler.Coroutine) error {
+					e.Spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(ms) })
 					return co.Delay(time.Hour)
 				}, withSwitch(h(func(*scheduler.Coroutine) {
 					if once {
@@ -155,6 +133,7 @@ func TestScheduler_SHUT_FailNowInASwitchHandlerEndsTheRunInOrder(t *testing.T) {
 						runtime.Goexit()
 					}
 				})))
+				assert.Zero(t, e.W.Live())
 			})
 		})
 	}

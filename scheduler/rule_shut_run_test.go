@@ -11,37 +11,38 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/reactortest"
 	"github.com/uvasync/uvasync/reactor"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestScheduler_SHUT_TheContextOfRun(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(errStop)
-		err := e.start(e.prepare(), ctx, func(co *scheduler.Coroutine) error {
-			e.say("main")
+		err := e.Start(e.Prepare(), ctx, func(co *scheduler.Coroutine) error {
+			e.Say("main")
 			return co.Delay(time.Hour)
 		})
-		isCancelled(t, err, errStop)
-		assert.Empty(t, e.said(), "done before Run: nothing starts (SHUT-01)")
+		cotest.IsCancelled(t, err, errStop)
+		assert.Empty(t, e.Said(), "done before Run: nothing starts (SHUT-01)")
 	})
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		var got error
-		err := e.start(e.prepare(), ctx, func(co *scheduler.Coroutine) error {
+		err := e.Start(e.Prepare(), ctx, func(co *scheduler.Coroutine) error {
 			go cancel(errStop)
 			got = co.Delay(time.Hour)
 			return got
 		})
-		isCancelled(t, err, errStop)
-		isCancelled(t, got, errStop)
+		cotest.IsCancelled(t, err, errStop)
+		cotest.IsCancelled(t, got, errStop)
 		assert.ErrorIs(t, err, context.Canceled)
 
 		limited, cancelLimited := context.WithTimeout(context.Background(), 5*ms)
 		defer cancelLimited()
-		err = e.start(e.prepare(), limited, func(co *scheduler.Coroutine) error { return co.Delay(time.Hour) })
+		err = e.Start(e.Prepare(), limited, func(co *scheduler.Coroutine) error { return co.Delay(time.Hour) })
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 	})
@@ -88,41 +89,41 @@ func TestScheduler_SHUT_RunFromSeveralGoroutinesAndAgainOnTheSameLoop(t *testing
 }
 
 func TestScheduler_SHUT_ASecondRunOfOneSchedulerIsRefused(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			isUsage(t, e.s.Run(context.Background(), e.sayer("no")), "Scheduler.Run", e.s.Name())
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			cotest.IsUsage(t, e.S.Run(context.Background(), e.Sayer("no")), "Scheduler.Run", e.S.Name())
 			return nil
-		}, withName("once"))
-		isUsage(t, e.s.Run(context.Background(), e.sayer("no")), "once")
-		assert.Empty(t, e.said())
+		}, cotest.WithName("once"))
+		cotest.IsUsage(t, e.S.Run(context.Background(), e.Sayer("no")), "once")
+		assert.Empty(t, e.Said())
 	})
 }
 
 func TestScheduler_SHUT_ALoopThatIsClosedUnderARunEndsIt(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		var got, stuck error
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, func(co *scheduler.Coroutine) error { got = co.Delay(time.Hour); return got })
-			e.spawn(co, func(co *scheduler.Coroutine) error {
-				defer e.say("unwound")
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error { got = co.Delay(time.Hour); return got })
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
+				defer e.Say("unwound")
 				return co.Protect(func(context.Context) error { stuck = co.Delay(time.Hour); return stuck })
 			})
 			_ = co.Yield()
-			require.NoError(t, e.w.Close())
+			require.NoError(t, e.W.Close())
 			return nil
 		})
 		assert.ErrorIs(t, err, event.ErrClosed)
 		assert.ErrorIs(t, got, context.Canceled)
-		assert.Equal(t, []string{"unwound"}, e.said())
+		assert.Equal(t, []string{"unwound"}, e.Said())
 	})
 }
 
 func TestScheduler_SHUT_PostStormsWhileCoroutinesRun(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		const goroutines, posts = 4, 500
 		ran, resumed := 0, 0
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			x, err := e.s.NewExternal()
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			x, err := e.S.NewExternal()
 			require.NoError(t, err)
 			var all sync.WaitGroup
 			for range goroutines {
@@ -137,7 +138,7 @@ func TestScheduler_SHUT_PostStormsWhileCoroutinesRun(t *testing.T) {
 				assert.NoError(t, x.Close())
 			}()
 			for range 50 {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					for range 50 {
 						resumed++
 						if err := co.Yield(); err != nil {
@@ -156,6 +157,6 @@ func TestScheduler_SHUT_PostStormsWhileCoroutinesRun(t *testing.T) {
 		})
 		assert.Equal(t, goroutines*posts, ran)
 		assert.Equal(t, 50*50, resumed)
-		reactortest.Until(t, e.w, func() bool { return !e.w.Pending() })
+		reactortest.Until(t, e.W, func() bool { return !e.W.Pending() })
 	})
 }

@@ -11,39 +11,35 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// fails is a body that fails at once.
-func fails(err error) func(*scheduler.Coroutine) error {
-	return func(*scheduler.Coroutine) error { return err }
-}
-
 func TestScheduler_SHUT01_AFailureCancelsTheOthersAndRunReturnsIt(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		var waiting error
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, func(co *scheduler.Coroutine) error {
-				defer e.say("deferred")
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
+				defer e.Say("deferred")
 				defer func() {
 					assert.NoError(t, co.Protect(func(context.Context) error {
-						defer e.say("protected")
+						defer e.Say("protected")
 						return co.Delay(ms)
 					}))
 				}()
 				waiting = co.Delay(time.Hour)
 				return waiting
 			})
-			require.NoError(t, co.OnFinally(func(_, _ *scheduler.Coroutine) error { e.say("finally"); return nil }))
-			e.spawn(co, func(co *scheduler.Coroutine) error {
-				e.spawn(co, e.sayer("unstarted"))
+			require.NoError(t, co.OnFinally(func(_, _ *scheduler.Coroutine) error { e.Say("finally"); return nil }))
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, e.Sayer("unstarted"))
 				return errBoom
 			})
 			return co.Delay(time.Hour)
 		})
 		assert.ErrorIs(t, err, errBoom)
-		isCancelled(t, waiting, errBoom)
-		assert.ElementsMatch(t, []string{"deferred", "protected", "finally"}, e.said())
+		cotest.IsCancelled(t, waiting, errBoom)
+		assert.ElementsMatch(t, []string{"deferred", "protected", "finally"}, e.Said())
 		var f *scheduler.FailureError
 		require.ErrorAs(t, err, &f)
 		assert.Equal(t, "coroutine 3", f.Coroutine)
@@ -51,69 +47,69 @@ func TestScheduler_SHUT01_AFailureCancelsTheOthersAndRunReturnsIt(t *testing.T) 
 }
 
 func TestScheduler_SHUT01_MainsOwnFailureIsReturnedAsItIs(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, e.sayer("unstarted"))
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, e.Sayer("unstarted"))
 			return errBoom
 		})
 		assert.Same(t, errBoom, err)
-		assert.Empty(t, e.said())
+		assert.Empty(t, e.Said())
 	})
 }
 
 func TestScheduler_SHUT01_APanicFailsTheRunWhereverItIs(t *testing.T) {
-	places := map[string]func(e *env, co *scheduler.Coroutine) error{
-		"main": func(*env, *scheduler.Coroutine) error { panic(errBoom) },
-		"child": func(e *env, co *scheduler.Coroutine) error {
-			e.spawn(co, func(*scheduler.Coroutine) error { panic(errBoom) })
+	places := map[string]func(e *cotest.Env, co *scheduler.Coroutine) error{
+		"main": func(*cotest.Env, *scheduler.Coroutine) error { panic(errBoom) },
+		"child": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			e.Spawn(co, func(*scheduler.Coroutine) error { panic(errBoom) })
 			return co.Delay(time.Hour)
 		},
-		"timer callback": func(e *env, co *scheduler.Coroutine) error {
-			timer := e.timer(ms)
+		"timer callback": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			timer := e.Timer(ms)
 			_, err := timer.Subscribe(func(*event.Base, *event.Callback, any, error) { panic(errBoom) })
-			require.NoError(e.t, err)
+			require.NoError(e.T, err)
 			_, err = co.Await(timer)
 			return err
 		},
-		"deadline callback": func(e *env, co *scheduler.Coroutine) error {
-			e.after(ms, func() { panic(errBoom) })
+		"deadline callback": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			e.After(ms, func() { panic(errBoom) })
 			return co.Delay(time.Hour)
 		},
-		"post": func(e *env, co *scheduler.Coroutine) error {
-			_ = e.s.Post(func() { panic(errBoom) })
+		"post": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			_ = e.S.Post(func() { panic(errBoom) })
 			return co.Delay(time.Hour)
 		},
-		"microtask": func(e *env, co *scheduler.Coroutine) error {
-			_ = e.s.Microtask(func() error { panic(errBoom) })
+		"microtask": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			_ = e.S.Microtask(func() error { panic(errBoom) })
 			return co.Delay(time.Hour)
 		},
-		"subscriber of a coroutine": func(e *env, co *scheduler.Coroutine) error {
-			child := e.spawn(co, e.sayer("child"))
+		"subscriber of a coroutine": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			child := e.Spawn(co, e.Sayer("child"))
 			_, err := child.AsEvent().Subscribe(func(*event.Base, *event.Callback, any, error) { panic(errBoom) })
-			require.NoError(e.t, err)
+			require.NoError(e.T, err)
 			return co.Delay(time.Hour)
 		},
-		"settler": func(e *env, co *scheduler.Coroutine) error {
-			e.spawn(co, e.sayer("child"), scheduler.SettledBy(settle(func(error) { panic(errBoom) })))
+		"settler": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			e.Spawn(co, e.Sayer("child"), scheduler.SettledBy(settle(func(error) { panic(errBoom) })))
 			return co.Delay(time.Hour)
 		},
-		"error handler": func(e *env, co *scheduler.Coroutine) error {
+		"error handler": func(e *cotest.Env, co *scheduler.Coroutine) error {
 			co.Scope().OnError(func(*scheduler.Scope, *scheduler.Coroutine, error) error { panic(errBoom) })
-			e.spawn(co, fails(errOther))
+			e.Spawn(co, cotest.Fails(errOther))
 			return co.Delay(time.Hour)
 		},
-		"finally handler": func(e *env, co *scheduler.Coroutine) error {
-			child := e.spawn(co, e.sayer("child"))
-			require.NoError(e.t, child.OnFinally(func(_, _ *scheduler.Coroutine) error { panic(errBoom) }))
+		"finally handler": func(e *cotest.Env, co *scheduler.Coroutine) error {
+			child := e.Spawn(co, e.Sayer("child"))
+			require.NoError(e.T, child.OnFinally(func(_, _ *scheduler.Coroutine) error { panic(errBoom) }))
 			return co.Delay(time.Hour)
 		},
 	}
 	for name, place := range places {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, e *env) {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 				var waited error
-				err := e.run(func(co *scheduler.Coroutine) error {
-					e.spawn(co, func(co *scheduler.Coroutine) error { waited = co.Delay(time.Hour); return waited })
+				err := e.Run(func(co *scheduler.Coroutine) error {
+					e.Spawn(co, func(co *scheduler.Coroutine) error { waited = co.Delay(time.Hour); return waited })
 					_ = co.Yield()
 					return place(e, co)
 				})
@@ -135,24 +131,24 @@ type settle func(err error)
 func (s settle) Settle(_ *scheduler.Coroutine, err error) { s(err) }
 
 func TestScheduler_SHUT01_APanicOfASwitchHandlerFailsTheRun(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		for _, h := range []*scheduler.SwitchHandlers{
 			{Enter: func(*scheduler.Coroutine) { panic(errBoom) }},
 			{Leave: func(*scheduler.Coroutine) { panic(errBoom) }},
 			{Finish: func(*scheduler.Coroutine) { panic(errBoom) }},
 		} {
-			err := e.run(func(co *scheduler.Coroutine) error { return co.Delay(ms) }, withSwitch(h))
+			err := e.Run(func(co *scheduler.Coroutine) error { return co.Delay(ms) }, withSwitch(h))
 			assert.ErrorIs(t, err, errBoom)
 		}
 	})
 }
 
 func TestScheduler_SHUT02_LaterFailuresLeadBackToTheFirst(t *testing.T) {
-	eachInOrder(t, func(t *testing.T, e *env) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		errs := []error{errors.New("first"), errors.New("second"), errors.New("third")}
-		err := e.run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			for i, err := range errs {
-				e.spawn(co, func(co *scheduler.Coroutine) error {
+				e.Spawn(co, func(co *scheduler.Coroutine) error {
 					return co.Protect(func(context.Context) error {
 						_ = co.Delay(time.Duration(i+1) * ms)
 						return err
@@ -171,26 +167,26 @@ func TestScheduler_SHUT02_LaterFailuresLeadBackToTheFirst(t *testing.T) {
 }
 
 func TestScheduler_SHUT02_RequestedTwiceItIsOneShutdown(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var got error
-		err := e.run(func(co *scheduler.Coroutine) error {
-			e.spawn(co, func(co *scheduler.Coroutine) error { got = co.Delay(time.Hour); return got })
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error { got = co.Delay(time.Hour); return got })
 			_ = co.Yield()
-			require.NoError(t, e.s.Shutdown(errStop))
-			require.NoError(t, e.s.Shutdown(errOther))
+			require.NoError(t, e.S.Shutdown(errStop))
+			require.NoError(t, e.S.Shutdown(errOther))
 			return co.Delay(time.Hour)
 		})
-		isCancelled(t, err, errStop)
-		isCancelled(t, got, errStop)
+		cotest.IsCancelled(t, err, errStop)
+		cotest.IsCancelled(t, got, errStop)
 		assert.NotErrorIs(t, err, errOther)
-		isUsage(t, e.s.Shutdown(errOther), "Scheduler.Shutdown", e.s.Name())
+		cotest.IsUsage(t, e.S.Shutdown(errOther), "Scheduler.Shutdown", e.S.Name())
 	})
 }
 
 func TestScheduler_SHUT02_AFailureAfterShutdownKeepsTheReason(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		err := e.run(func(co *scheduler.Coroutine) error {
-			require.NoError(t, e.s.Shutdown(errStop))
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			require.NoError(t, e.S.Shutdown(errStop))
 			_ = co.Delay(ms)
 			return errBoom
 		})
@@ -200,9 +196,9 @@ func TestScheduler_SHUT02_AFailureAfterShutdownKeepsTheReason(t *testing.T) {
 }
 
 func TestScheduler_SHUT02_ShutdownFromAForeignGoroutineIsRefused(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			foreign(func() { isUsage(t, e.s.Shutdown(errStop), "Scheduler.Shutdown", "goroutine") })
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			cotest.Foreign(func() { cotest.IsUsage(t, e.S.Shutdown(errStop), "Scheduler.Shutdown", "goroutine") })
 			return co.Delay(ms)
 		})
 	})

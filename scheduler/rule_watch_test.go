@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -35,14 +36,16 @@ func (r *records) next(t *testing.T) (text string, attrs map[string]string) {
 		attrs = map[string]string{}
 		rec.Attrs(func(a slog.Attr) bool { attrs[a.Key] = a.Value.String(); return true })
 		return rec.Message, attrs
-	case <-time.After(patience / 4):
+	case <-time.After(cotest.Patience / 4):
 		require.FailNow(t, "nothing was logged")
 		return "", nil
 	}
 }
 
-func withLogger(r *records) option { return func(o *scheduler.Options) { o.Logger = slog.New(r) } }
-func withWatchdog(d time.Duration) option {
+func withLogger(r *records) cotest.Option {
+	return func(o *scheduler.Options) { o.Logger = slog.New(r) }
+}
+func withWatchdog(d time.Duration) cotest.Option {
 	return func(o *scheduler.Options) { o.Watchdog = d }
 }
 
@@ -53,10 +56,10 @@ func blocks(t *testing.T, r *records) (text string, attrs map[string]string) {
 }
 
 func TestScheduler_Watchdog_TellsWhichCoroutineHoldsTheLoop(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		r := newRecords()
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			e.spawn(co, func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			e.Spawn(co, func(co *scheduler.Coroutine) error {
 				text, attrs := blocks(t, r)
 				assert.Contains(t, text, "has not come back")
 				assert.Equal(t, "the culprit", attrs["name"])
@@ -66,17 +69,17 @@ func TestScheduler_Watchdog_TellsWhichCoroutineHoldsTheLoop(t *testing.T) {
 				assert.Contains(t, attrs["stacks"], "scheduler_test.blocks", "where it blocks")
 				return nil
 			}, scheduler.Named("the culprit"))
-			e.spawn(co, e.sayer("innocent"), scheduler.Named("innocent"))
+			e.Spawn(co, e.Sayer("innocent"), scheduler.Named("innocent"))
 			return nil
-		}, withLogger(r), withWatchdog(20*ms), withName("watched"))
+		}, withLogger(r), withWatchdog(20*ms), cotest.WithName("watched"))
 	})
 }
 
 func TestScheduler_Watchdog_TellsACallbackFromACoroutine(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		r := newRecords()
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			e.after(ms, func() {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			e.After(ms, func() {
 				_, attrs := blocks(t, r)
 				assert.Contains(t, attrs["name"], "callback")
 			})
@@ -86,9 +89,9 @@ func TestScheduler_Watchdog_TellsACallbackFromACoroutine(t *testing.T) {
 }
 
 func TestScheduler_Watchdog_TellsAgainWhileItLasts(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		r := newRecords()
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			_, first := blocks(t, r)
 			_, second := blocks(t, r)
 			a, err := time.ParseDuration(first["for"])
@@ -103,14 +106,14 @@ func TestScheduler_Watchdog_TellsAgainWhileItLasts(t *testing.T) {
 }
 
 func TestScheduler_Watchdog_IsSilentWhileTheLoopWaitsOrCoroutinesComeBack(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		r := newRecords()
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			if err := co.Delay(100 * ms); err != nil {
 				return err
 			}
 			for from := time.Now(); time.Since(from) < 100*ms; {
-				e.spawn(co, e.sayer(""))
+				e.Spawn(co, e.Sayer(""))
 				if err := co.Yield(); err != nil {
 					return err
 				}
@@ -125,16 +128,16 @@ func TestScheduler_Watchdog_IsSilentWhileTheLoopWaitsOrCoroutinesComeBack(t *tes
 }
 
 func TestScheduler_SlowTurn_IsLogged(t *testing.T) {
-	onLibuv(t, func(t *testing.T, e *env) {
+	cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 		r := newRecords()
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			works(5 * ms)
 			if err := co.Delay(ms); err != nil {
 				return err
 			}
-			assert.GreaterOrEqual(t, e.s.Stats().LongestTurn, 5*ms)
+			assert.GreaterOrEqual(t, e.S.Stats().LongestTurn, 5*ms)
 			return nil
-		}, withLogger(r), withName("slow one"), func(o *scheduler.Options) { o.SlowTurn = 4 * ms })
+		}, withLogger(r), cotest.WithName("slow one"), func(o *scheduler.Options) { o.SlowTurn = 4 * ms })
 		text, attrs := r.next(t)
 		assert.Contains(t, text, "turn")
 		assert.Equal(t, "slow one", attrs["run"])
@@ -145,20 +148,20 @@ func TestScheduler_SlowTurn_IsLogged(t *testing.T) {
 }
 
 func TestScheduler_Logger_IsNeverNilAndSilentByDefault(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			require.NotNil(t, e.s.Logger())
-			e.s.Logger().Info("to nobody")
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			require.NotNil(t, e.S.Logger())
+			e.S.Logger().Info("to nobody")
 			return nil
 		})
 		r := newRecords()
-		_ = e.run(func(co *scheduler.Coroutine) error {
-			assert.Same(t, r, e.s.Logger().Handler())
-			return waiter(e.gate())(co)
+		_ = e.Run(func(co *scheduler.Coroutine) error {
+			assert.Same(t, r, e.S.Logger().Handler())
+			return cotest.Waiter(e.Gate())(co)
 		}, withLogger(r))
 		text, _ := r.next(t)
 		assert.Contains(t, text, "deadlock")
-		_ = e.run(func(co *scheduler.Coroutine) error { e.spawn(co, fails(errBoom)); return nil }, withLogger(r))
+		_ = e.Run(func(co *scheduler.Coroutine) error { e.Spawn(co, cotest.Fails(errBoom)); return nil }, withLogger(r))
 		text, _ = r.next(t)
 		assert.Contains(t, text, "boom", "an unhandled failure")
 		assert.Empty(t, r.ch)
@@ -173,16 +176,16 @@ func goroutineProfile(t *testing.T) string {
 }
 
 func TestScheduler_PprofLabels_NameTheCoroutinesInAProfile(t *testing.T) {
-	each(t, func(t *testing.T, e *env) {
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			parked := e.spawn(co, waiter(e.gate()), scheduler.Named("labelled one"))
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			parked := e.Spawn(co, cotest.Waiter(e.Gate()), scheduler.Named("labelled one"))
 			_ = co.Yield()
 			profile := goroutineProfile(t)
 			assert.Contains(t, profile, `"coroutine":"main"`, "the one that runs")
 			assert.Contains(t, profile, `"coroutine":"labelled one", "coroutine_id":"2"`, "one that waits")
 			require.NoError(t, parked.Cancel(nil))
 			_ = co.Yield()
-			next := e.spawn(co, func(*scheduler.Coroutine) error {
+			next := e.Spawn(co, func(*scheduler.Coroutine) error {
 				profile := goroutineProfile(t)
 				assert.Contains(t, profile, `"coroutine":"next", "coroutine_id":"3"`)
 				assert.False(t, strings.Contains(profile, "labelled one"), "it has ended, and its context is used again")
@@ -192,7 +195,7 @@ func TestScheduler_PprofLabels_NameTheCoroutinesInAProfile(t *testing.T) {
 			return err
 		}, func(o *scheduler.Options) { o.PprofLabels = true })
 		assert.False(t, strings.Contains(goroutineProfile(t), `"coroutine":`))
-		e.mustRun(func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
 			assert.NotContains(t, goroutineProfile(t), `"coroutine":`, "without the option")
 			return nil
 		})
@@ -203,23 +206,23 @@ func TestScheduler_Trace_ShowsARegionForEachStretchOfACoroutine(t *testing.T) {
 	if trace.IsEnabled() {
 		t.Skip("somebody traces already")
 	}
-	each(t, func(t *testing.T, e *env) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		var b bytes.Buffer
-		e.mustRun(func(co *scheduler.Coroutine) error {
-			before := e.spawn(co, func(co *scheduler.Coroutine) error {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			before := e.Spawn(co, func(co *scheduler.Coroutine) error {
 				return errors.Join(co.Delay(ms), co.Delay(2*ms), co.Delay(ms))
 			}, scheduler.Named("begun before the trace"))
 			_ = co.Yield()
 			require.NoError(t, trace.Start(&b))
 			require.NoError(t, co.Delay(ms), "it is seen at the next look at the event loop")
-			e.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(ms) }, scheduler.Named("traced one"))
+			e.Spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(ms) }, scheduler.Named("traced one"))
 			_, err := co.Await(before)
 			require.NoError(t, err)
 			if err := co.Delay(3 * ms); err != nil {
 				return err
 			}
 			trace.Stop()
-			e.spawn(co, func(co *scheduler.Coroutine) error { return co.Yield() }, scheduler.Named("after the trace"))
+			e.Spawn(co, func(co *scheduler.Coroutine) error { return co.Yield() }, scheduler.Named("after the trace"))
 			return co.Yield()
 		})
 		assert.Contains(t, b.String(), "traced one")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -26,14 +27,17 @@ func Sleeper(d time.Duration) func(*scheduler.Coroutine) error {
 	return func(co *scheduler.Coroutine) error { return co.Delay(d) }
 }
 
-// Fails is a body that fails.
+// Fails is a body that fails at once; without an error it ends well.
 func Fails(err error) func(*scheduler.Coroutine) error {
 	return func(*scheduler.Coroutine) error { return err }
 }
 
-// Waiter is a body that waits for the gate once and returns the error of that.
-func Waiter(g *Gate) func(*scheduler.Coroutine) error {
-	return func(co *scheduler.Coroutine) error { _, err := co.Await(g); return err }
+// Waiter is a body that awaits ev once and returns the error of that.
+func Waiter(ev event.Event, opts ...scheduler.WaitOption) func(*scheduler.Coroutine) error {
+	return func(co *scheduler.Coroutine) error {
+		_, err := co.Await(ev, opts...)
+		return err
+	}
 }
 
 // Yields is Yield n times, without regard to what it answers.

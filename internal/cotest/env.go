@@ -69,12 +69,15 @@ func WithZombies(l scheduler.ZombieLog) Option { return func(o *scheduler.Option
 func WithOptions(o scheduler.Options) Option { return func(all *scheduler.Options) { *all = o } }
 
 // Patience ends a test binary that hangs; no run that works comes near it.
-const Patience = 20 * time.Second
+const Patience = 120 * time.Second
+
+// Defaults are the options that a run begins with: a slow machine must not end somebody's slice in the middle of a test of order.
+// A package that tests slices sets others in its TestMain.
+var Defaults = scheduler.Options{Slice: time.Hour}
 
 // Prepare makes the scheduler of the next run, for those who need it before.
 func (e *Env) Prepare(opts ...Option) *scheduler.Scheduler {
-	// A slow machine must not end somebody's slice in the middle of a test of order.
-	o := scheduler.Options{Slice: time.Hour}
+	o := Defaults
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -95,18 +98,37 @@ func (e *Env) Start(s *scheduler.Scheduler, ctx context.Context, main func(co *s
 	})
 	defer dog.Stop()
 	err := s.Run(ctx, main)
+	e.nothingLeft(s)
+	return err
+}
+
+func (e *Env) nothingLeft(s *scheduler.Scheduler) {
+	e.T.Helper()
 	st := s.Stats()
 	assert.Zero(e.T, st.Active, "active coroutines after the run")
 	assert.Zero(e.T, st.Zombies, "zombies after the run")
 	assert.Zero(e.T, st.Total, "coroutines after the run")
 	assert.Zero(e.T, st.Contexts, "contexts after the run")
-	return err
 }
 
 // MustRun is Run for what ends without an error.
 func (e *Env) MustRun(main func(co *scheduler.Coroutine) error, opts ...Option) {
 	e.T.Helper()
 	require.NoError(e.T, e.Run(main, opts...))
+}
+
+// Exits runs a main in whose run something calls runtime.Goexit, and checks that the goroutine of Run exits by it after everything
+// else has ended.
+func (e *Env) Exits(main func(co *scheduler.Coroutine) error, opts ...Option) {
+	e.T.Helper()
+	returned := false
+	Foreign(func() {
+		s := e.Prepare(opts...)
+		defer e.nothingLeft(s)
+		_ = e.Start(s, context.Background(), main)
+		returned = true
+	})
+	assert.False(e.T, returned, "the goroutine of Run exits")
 }
 
 // Say notes a step.
@@ -132,4 +154,20 @@ func (e *Env) Counts(active, zombies, total int) {
 // After has fn called on the loop, outside of any coroutine, once d is over; it counts as a visible event until then.
 func (e *Env) After(d time.Duration, fn func()) {
 	require.NoError(e.T, e.W.NewDeadline(fn).Start(d))
+}
+
+// Timer makes a one-shot timer that is not started; it is gone after the test.
+func (e *Env) Timer(d time.Duration) reactortest.Event {
+	e.T.Helper()
+	timer, err := e.W.NewTimer(d)
+	require.NoError(e.T, err)
+	return timer
+}
+
+// Trigger makes a trigger; it is gone after the test.
+func (e *Env) Trigger() reactortest.Trigger {
+	e.T.Helper()
+	trigger, err := e.W.NewTrigger()
+	require.NoError(e.T, err)
+	return trigger
 }
