@@ -84,7 +84,7 @@ func TestScope_GEN10_PanicsAndExitsWhileAScopeEnds(t *testing.T) {
 						}
 						// Nobody needs to be unwound who can be cancelled: an unwound one tells nothing.
 						if exit {
-							exits(e, main, cotest.WithGrace(time.Second))
+							e.Exits(main, cotest.WithGrace(time.Second))
 						} else {
 							var p *event.PanicError
 							assert.ErrorAs(t, e.Run(main, cotest.WithGrace(time.Second)), &p)

@@ -413,25 +413,6 @@ func TestScope_SCOPE16_HandlersMayDoAnything(t *testing.T) {
 	}
 }
 
-// exits runs fn, in which Run does not return but its goroutine exits (runtime.Goexit), and returns what the run left.
-func exits(e *cotest.Env, main func(co *scheduler.Coroutine) error, opts ...cotest.Option) {
-	e.T.Helper()
-	returned := true
-	cotest.Foreign(func() {
-		defer func() {
-			st := e.S.Stats()
-			assert.Zero(e.T, st.Active)
-			assert.Zero(e.T, st.Zombies)
-			assert.Zero(e.T, st.Total)
-			assert.Zero(e.T, st.Contexts)
-		}()
-		returned = false
-		_ = e.Run(main, opts...)
-		returned = true
-	})
-	assert.False(e.T, returned, "the goroutine of Run exits")
-}
-
 // Goexit, as t.FailNow does it, in whatever is called by the scope: the run ends in order.
 func TestScope_GEN10_GoexitInWhatIsCalled(t *testing.T) {
 	places := map[string]func(e *cotest.Env, co *scheduler.Coroutine){
@@ -475,7 +456,7 @@ func TestScope_GEN10_GoexitInWhatIsCalled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
 				var left *scope.Scope
-				exits(e, func(co *scheduler.Coroutine) error {
+				e.Exits(func(co *scheduler.Coroutine) error {
 					left = scope.New(co)
 					e.Spawn(left, cotest.Sleeper(hour))
 					place(e, co)

@@ -344,7 +344,7 @@ func TestScope_ZombieLog_AHandlerThatPanicsOrExits(t *testing.T) {
 					}
 					opt := cotest.WithZombies(scheduler.ZombieLog{Logger: r.slog(), Linger: ms})
 					if exit {
-						exits(e, main, opt)
+						e.Exits(main, opt)
 						return
 					}
 					err := e.Run(main, opt)
