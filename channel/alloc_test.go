@@ -7,13 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/channel"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestChannel_SendAndRecvAllocateNothing(t *testing.T) {
 	for name, config := range map[string]channel.Config{"plain": {}, "timed": {NoProducerTimeout: 1e12, NoConsumerTimeout: 1e12}} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, co *scheduler.Coroutine) {
+			cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 				tr := &trace{t: t}
 				buffered := newChannel[int](t, co, 64, config)
 				assert.Zero(t, testing.AllocsPerRun(100, func() {

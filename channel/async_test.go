@@ -8,12 +8,13 @@ import (
 
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestChannel_CHAN08_RecvAsyncOfWhatIsThere(t *testing.T) {
 	for _, capacity := range []int{0, 2} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			c, tr := newChannel[int](t, co, capacity), &trace{t: t}
 			require.True(t, c.TrySend(1))
 			f, err := c.RecvAsync(co)
@@ -56,7 +57,7 @@ func TestChannel_CHAN08_RecvAsyncOfWhatIsThere(t *testing.T) {
 
 func TestChannel_CHAN08_APendingFutureStandsInLineWithTheReceivers(t *testing.T) {
 	for _, capacity := range []int{0, 3} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			c, tr := newChannel[int](t, co, capacity), &trace{t: t}
 			tr.receiver(co, c, "a")
 			settle(t, co)
@@ -78,7 +79,7 @@ func TestChannel_CHAN08_APendingFutureStandsInLineWithTheReceivers(t *testing.T)
 }
 
 func TestChannel_CHAN25_AFutureIsServedAtOnceAndTheSlotWakesASender(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 1), &trace{t: t}
 		a := tr.receiver(co, c, "a")
 		settle(t, co)
@@ -103,7 +104,7 @@ func TestChannel_CHAN25_AFutureIsServedAtOnceAndTheSlotWakesASender(t *testing.T
 }
 
 func TestChannel_EVT15_ACancelledFutureLeavesTheLine(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 1), &trace{t: t}
 		f, err := c.RecvAsync(co)
 		require.NoError(t, err)
@@ -126,7 +127,7 @@ func TestChannel_EVT15_ACancelledFutureLeavesTheLine(t *testing.T) {
 }
 
 func TestChannel_GEN10_ACallbackOfAFutureMayUseTheChannel(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c := newChannel[int](t, co, 1)
 		first, err := c.RecvAsync(co)
 		require.NoError(t, err)

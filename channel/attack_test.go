@@ -13,13 +13,14 @@ import (
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestClose_GEN10_APanicOfASubscriberLosesNoWaiter(t *testing.T) {
-	eachReactor(t, func(t *testing.T, run runner) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		woken := 0
-		err := run(func(co *scheduler.Coroutine) error {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			c, err := channel.New[int](co, 0)
 			require.NoError(t, err)
 			f, err := c.RecvAsync(co)
@@ -52,12 +53,12 @@ func TestClose_GEN10_APanicOfASubscriberLosesNoWaiter(t *testing.T) {
 func TestCancel_GEN10_APanicOfOnCancelLeavesNobodyWaiting(t *testing.T) {
 	for name, do := range map[string]func(){"panic": func() { panic("on cancel") }, "exit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
-			eachReactor(t, func(t *testing.T, run runner) {
+			cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 				var got error
 				done := make(chan struct{})
 				go func() {
 					defer close(done)
-					_ = run(func(co *scheduler.Coroutine) error {
+					_ = e.Run(func(co *scheduler.Coroutine) error {
 						c, f := future.New[int](co)
 						c.OnCancel(do)
 						waiter, err := co.Spawn(func(co *scheduler.Coroutine) error { _, got = f.Await(co); return nil })

@@ -9,12 +9,13 @@ import (
 
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestChannel_CHAN26_ATokenEndsTheWaitAndLeavesTheChannelUsable(t *testing.T) {
 	for _, capacity := range []int{0, 1} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			c, tr := newChannel[int](t, co, capacity), &trace{t: t}
 			token := tr.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(time.Millisecond) })
 			_, err := c.Recv(co, scheduler.Token(token))
@@ -39,7 +40,7 @@ func TestChannel_CHAN26_ATokenEndsTheWaitAndLeavesTheChannelUsable(t *testing.T)
 }
 
 func TestChannel_CHAN26_ATimeoutEndsTheWaitAndLeavesTheChannelUsable(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c := newChannel[int](t, co, 1)
 		_, err := c.Recv(co, scheduler.Timeout(time.Millisecond))
 		assert.ErrorIs(t, err, event.ErrTimeout)
@@ -54,7 +55,7 @@ func TestChannel_CHAN26_ATimeoutEndsTheWaitAndLeavesTheChannelUsable(t *testing.
 }
 
 func TestChannel_CANC26_ACancellationDuringAWaitWithATokenIsTheCoroutines(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		token := tr.spawn(co, func(co *scheduler.Coroutine) error { return co.Delay(time.Millisecond) })
 		r := tr.spawn(co, func(co *scheduler.Coroutine) error {

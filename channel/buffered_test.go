@@ -8,11 +8,12 @@ import (
 
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestChannel_CHAN01_RefusesWhatIsNegative(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		for arg, try := range map[string]func() (*channel.Channel[int], error){
 			"capacity": func() (*channel.Channel[int], error) { return channel.New[int](co, -1) },
 			"NoProducerTimeout": func() (*channel.Channel[int], error) {
@@ -39,7 +40,7 @@ func TestChannel_CHAN01_RefusesWhatIsNegative(t *testing.T) {
 }
 
 func TestChannel_CHAN02_ABufferedSendReturnsAtOnceAndKeepsTheOrder(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, ran := newChannel[int](t, co, 3), false
 		(&trace{t: t}).spawn(co, func(*scheduler.Coroutine) error { ran = true; return nil })
 		for round := range 5 { // the ring wraps around
@@ -57,7 +58,7 @@ func TestChannel_CHAN02_ABufferedSendReturnsAtOnceAndKeepsTheOrder(t *testing.T)
 }
 
 func TestChannel_CHAN03_AFullChannelParksTheSenderAndAnEmptyOneTheReceiver(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 1), &trace{t: t}
 		tr.receiver(co, c, "r")
 		settle(t, co)
@@ -84,7 +85,7 @@ func TestChannel_CHAN03_AFullChannelParksTheSenderAndAnEmptyOneTheReceiver(t *te
 
 func TestChannel_CHAN04_WaitersAreServedInTheOrderOfArrival(t *testing.T) {
 	for _, capacity := range []int{0, 1} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			c, tr := newChannel[int](t, co, capacity), &trace{t: t}
 			tr.receiver(co, c, "a")
 			b := tr.receiver(co, c, "b")
@@ -124,7 +125,7 @@ func TestChannel_CHAN04_WaitersAreServedInTheOrderOfArrival(t *testing.T) {
 }
 
 func TestChannel_CHAN07_TrySendTakesOnlyAFreeSlotThatIsNobodys(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 1), &trace{t: t}
 		assert.True(t, c.TrySend(1))
 		assert.False(t, c.TrySend(2), "full")
@@ -147,7 +148,7 @@ func TestChannel_CHAN07_TrySendTakesOnlyAFreeSlotThatIsNobodys(t *testing.T) {
 }
 
 func TestChannel_GEN04_ANewcomerNeverOvertakes(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 1), &trace{t: t}
 		require.NoError(t, c.Send(co, 0))
 		tr.sender(co, c, "first", 1)
@@ -175,7 +176,7 @@ func TestChannel_GEN04_ANewcomerNeverOvertakes(t *testing.T) {
 
 func TestChannel_CHAN12_TheValueOfAReceiverThatLeavesStays(t *testing.T) {
 	for _, capacity := range []int{0, 1, 3} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			c, tr := newChannel[int](t, co, capacity), &trace{t: t}
 			r := tr.receiver(co, c, "r")
 			settle(t, co)
@@ -193,7 +194,7 @@ func TestChannel_CHAN12_TheValueOfAReceiverThatLeavesStays(t *testing.T) {
 
 func TestChannel_CANC22_TheValueOfAReceiverThatLeavesPassesOn(t *testing.T) {
 	for _, capacity := range []int{0, 3} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			c, tr := newChannel[int](t, co, capacity), &trace{t: t}
 			a := tr.receiver(co, c, "a")
 			tr.receiver(co, c, "b")
@@ -210,7 +211,7 @@ func TestChannel_CANC22_TheValueOfAReceiverThatLeavesPassesOn(t *testing.T) {
 }
 
 func TestChannel_CANC22_TheSlotOfASenderThatLeavesPassesOn(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 1), &trace{t: t}
 		require.True(t, c.TrySend(0))
 		a := tr.sender(co, c, "a", 1)
@@ -228,7 +229,7 @@ func TestChannel_CANC22_TheSlotOfASenderThatLeavesPassesOn(t *testing.T) {
 }
 
 func TestChannel_CHAN14_AReservedValueIsNobodyElses(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 3), &trace{t: t}
 		tr.receiver(co, c, "r")
 		settle(t, co)
@@ -252,7 +253,7 @@ func TestChannel_CHAN14_AReservedValueIsNobodyElses(t *testing.T) {
 }
 
 func TestChannel_CHAN37_CancellingOneDoesNotCloseTheChannel(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		r := tr.receiver(co, c, "r")
 		s := tr.spawn(co, func(co *scheduler.Coroutine) error { return nil })
@@ -273,7 +274,7 @@ func TestChannel_CHAN37_CancellingOneDoesNotCloseTheChannel(t *testing.T) {
 }
 
 func TestChannel_CHAN38_AnyValueCanBeSent(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		anything := newChannel[any](t, co, 4)
 		values := []any{nil, 1, "two", [3]int{1, 2, 3}}
 		for _, v := range values {

@@ -8,11 +8,12 @@ import (
 
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestChannel_CHAN09_CloseDrains(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c := newChannel[int](t, co, 3)
 		require.NoError(t, c.Send(co, 1))
 		require.NoError(t, c.Send(co, 2))
@@ -37,7 +38,7 @@ func TestChannel_CHAN09_CloseDrains(t *testing.T) {
 }
 
 func TestChannel_GEN07_TheFirstReasonWins(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		scope, err := co.Scope().New()
 		require.NoError(t, err)
 		a, b := newChannel[int](t, scope, 0), newChannel[int](t, scope, 0)
@@ -51,7 +52,7 @@ func TestChannel_GEN07_TheFirstReasonWins(t *testing.T) {
 
 func TestChannel_CHAN10_CloseWakesEverybodyWhoWaits(t *testing.T) {
 	for _, capacity := range []int{0, 2} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			c, tr := newChannel[int](t, co, capacity), &trace{t: t}
 			tr.receiver(co, c, "a")
 			tr.receiver(co, c, "b")
@@ -83,7 +84,7 @@ func TestChannel_CHAN10_CloseWakesEverybodyWhoWaits(t *testing.T) {
 }
 
 func TestChannel_CHAN12_AReceiverThatLeavesAClosedChannelLeavesItsValue(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 2), &trace{t: t}
 		a := tr.receiver(co, c, "a")
 		settle(t, co)
@@ -102,7 +103,7 @@ func TestChannel_CHAN12_AReceiverThatLeavesAClosedChannelLeavesItsValue(t *testi
 }
 
 func TestChannel_CHAN22_AWokenSenderFindsTheChannelClosed(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 1), &trace{t: t}
 		require.NoError(t, c.Send(co, 0))
 		tr.sender(co, c, "s", 1)
@@ -117,7 +118,7 @@ func TestChannel_CHAN22_AWokenSenderFindsTheChannelClosed(t *testing.T) {
 }
 
 func TestChannel_EVT13_ACancellationAfterTheClosingDoesNotHideIt(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		r := tr.receiver(co, c, "r")
 		settle(t, co)
@@ -129,7 +130,7 @@ func TestChannel_EVT13_ACancellationAfterTheClosingDoesNotHideIt(t *testing.T) {
 }
 
 func TestChannel_EVT07_IsAnEventThatHappensWhenItIsClosed(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		tr.spawn(co, func(co *scheduler.Coroutine) error {
 			_, err := co.Await(c)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/channel"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -28,7 +29,7 @@ func (tr *trace) iterator(s scheduler.Spawner, c *channel.Channel[int], opts ...
 
 func TestChannel_CHAN27_IterationEndsCleanlyWithClose(t *testing.T) {
 	for _, capacity := range []int{0, 2} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			c, tr := newChannel[int](t, co, capacity), &trace{t: t}
 			tr.iterator(co, c)
 			settle(t, co)
@@ -51,7 +52,7 @@ func TestChannel_CHAN27_IterationEndsCleanlyWithClose(t *testing.T) {
 }
 
 func TestChannel_CHAN27_ABreakLeavesTheRest(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c := newChannel[int](t, co, 3)
 		for i := range 3 {
 			require.NoError(t, c.Send(co, i))
@@ -99,7 +100,7 @@ func TestChannel_CHAN28_IterationSaysWhatEndedIt(t *testing.T) {
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
-			each(t, func(t *testing.T, co *scheduler.Coroutine) {
+			cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 				tr := &trace{t: t}
 				end(t, co, tr)
 				settle(t, co)

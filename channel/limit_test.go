@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/channel"
+	"github.com/uvasync/uvasync/internal/cotest"
+	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 // simulated runs body in virtual time, where a delay is exact.
 func simulated(t *testing.T, body func(co *scheduler.Coroutine)) {
-	r, err := reactors["simulated"]()
-	require.NoError(t, err)
+	r := simreactor.New(1)
 	defer func() { assert.NoError(t, r.Close()) }()
 	require.NoError(t, scheduler.New(r, scheduler.Options{}).Run(t.Context(), func(co *scheduler.Coroutine) error {
 		body(co)
@@ -129,7 +130,7 @@ func TestChannel_CHAN29_ZeroIsNever(t *testing.T) {
 }
 
 func TestChannel_CHAN30_ATimeoutClosesForAllWhoWait(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0, channel.Config{NoProducerTimeout: time.Millisecond, Hard: true}), &trace{t: t}
 		a, b := tr.receiver(co, c, "a"), tr.receiver(co, c, "b")
 		f, err := c.RecvAsync(co)
@@ -153,7 +154,7 @@ func TestChannel_CHAN30_ATimeoutClosesForAllWhoWait(t *testing.T) {
 
 func TestChannel_CHAN31_SoftTimeoutsDoNotCountAndHardOnesDo(t *testing.T) {
 	for _, hard := range []bool{false, true} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			live := co.Scheduler().Reactor().Live
 			before := live()
 			c, tr := newChannel[int](t, co, 0, channel.Config{NoProducerTimeout: time.Hour, NoConsumerTimeout: time.Hour, Hard: hard}), &trace{t: t}
@@ -171,8 +172,8 @@ func TestChannel_CHAN31_SoftTimeoutsDoNotCountAndHardOnesDo(t *testing.T) {
 }
 
 func TestChannel_CHAN31_AHardTimeoutKeepsTheRunWaiting(t *testing.T) {
-	eachReactor(t, func(t *testing.T, run runner) {
-		assert.NoError(t, run(func(co *scheduler.Coroutine) error {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		assert.NoError(t, e.Run(func(co *scheduler.Coroutine) error {
 			c := newChannel[int](t, co, 0, channel.Config{NoProducerTimeout: 5 * time.Millisecond, Hard: true})
 			_, err := c.Recv(co)
 			assert.Equal(t, "closed no-producers", short(err))
@@ -182,8 +183,8 @@ func TestChannel_CHAN31_AHardTimeoutKeepsTheRunWaiting(t *testing.T) {
 }
 
 func TestChannel_CHAN32_ASoftTimeoutEndsAtOnceWhenNothingCanGoOn(t *testing.T) {
-	eachReactor(t, func(t *testing.T, run runner) {
-		assert.NoError(t, run(func(co *scheduler.Coroutine) error {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		assert.NoError(t, e.Run(func(co *scheduler.Coroutine) error {
 			c, tr := newChannel[int](t, co, 0, channel.Config{NoProducerTimeout: time.Hour}), &trace{t: t}
 			d := newChannel[int](t, co, 0, channel.Config{NoConsumerTimeout: time.Hour})
 			tr.sender(co, d, "s", 1)
@@ -202,7 +203,7 @@ func TestChannel_CHAN32_ASoftTimeoutEndsAtOnceWhenNothingCanGoOn(t *testing.T) {
 }
 
 func TestChannel_CHAN32_WhatCanGoOnGoesOn(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0, channel.Config{NoProducerTimeout: time.Hour}), &trace{t: t}
 		tr.spawn(co, func(co *scheduler.Coroutine) error {
 			if err := co.Delay(5 * time.Millisecond); err != nil {
@@ -217,8 +218,8 @@ func TestChannel_CHAN32_WhatCanGoOnGoesOn(t *testing.T) {
 }
 
 func TestChannel_CHAN32_NobodyStarvesWithoutASoftTimeout(t *testing.T) {
-	eachReactor(t, func(t *testing.T, run runner) {
-		assert.Error(t, run(func(co *scheduler.Coroutine) error {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		assert.Error(t, e.Run(func(co *scheduler.Coroutine) error {
 			c := newChannel[int](t, co, 0, channel.Config{NoConsumerTimeout: time.Hour})
 			_, err := c.Recv(co) // the other side's timeout is of no help
 			assert.NotErrorIs(t, err, channel.ErrDeadlock)
@@ -228,7 +229,7 @@ func TestChannel_CHAN32_NobodyStarvesWithoutASoftTimeout(t *testing.T) {
 }
 
 func TestChannel_DEAD09_AWokenReceiverIsNoDeadlock(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		r := tr.receiver(co, c, "r")
 		settle(t, co)
@@ -240,8 +241,8 @@ func TestChannel_DEAD09_AWokenReceiverIsNoDeadlock(t *testing.T) {
 }
 
 func TestChannel_SHUT05_ASoftTimeoutDoesNotDelayTheEnd(t *testing.T) {
-	eachReactor(t, func(t *testing.T, run runner) {
-		require.NoError(t, run(func(co *scheduler.Coroutine) error {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		require.NoError(t, e.Run(func(co *scheduler.Coroutine) error {
 			c := newChannel[int](t, co, 0, channel.Config{NoProducerTimeout: time.Hour})
 			f, err := c.RecvAsync(co)
 			require.NoError(t, err)

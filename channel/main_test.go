@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,53 +12,10 @@ import (
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/internal/leak"
-	"github.com/uvasync/uvasync/internal/simreactor"
-	"github.com/uvasync/uvasync/reactor"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestMain(m *testing.M) { leak.Main(m) }
-
-// loop is a reactor that can be closed.
-type loop interface {
-	scheduler.Reactor
-	Close() error
-}
-
-// reactors are what everything here runs on.
-var reactors = map[string]func() (loop, error){
-	"libuv":     func() (loop, error) { return reactor.New(reactor.Options{}) },
-	"simulated": func() (loop, error) { return simreactor.New(1), nil },
-}
-
-// runner runs a main coroutine to the end, in a run of its own.
-type runner func(main func(co *scheduler.Coroutine) error) error
-
-// eachReactor runs body on libuv and in the simulation.
-func eachReactor(t *testing.T, body func(t *testing.T, run runner)) {
-	for name, open := range reactors {
-		t.Run(name, func(t *testing.T) {
-			body(t, func(main func(co *scheduler.Coroutine) error) error {
-				r, err := open()
-				require.NoError(t, err)
-				defer func() { assert.NoError(t, r.Close()) }()
-				// A slow machine must not end somebody's slice in the middle of a test of order.
-				opts := scheduler.Options{Name: t.Name(), Slice: time.Hour}
-				return scheduler.New(r, opts).Run(context.Background(), main)
-			})
-		})
-	}
-}
-
-// each runs body as a main coroutine on each reactor; the run must end well.
-func each(t *testing.T, body func(t *testing.T, co *scheduler.Coroutine)) {
-	eachReactor(t, func(t *testing.T, run runner) {
-		assert.NoError(t, run(func(co *scheduler.Coroutine) error {
-			body(t, co)
-			return nil
-		}))
-	})
-}
 
 // settle lets the others run until each of them is parked or has ended.
 func settle(t *testing.T, co *scheduler.Coroutine) {

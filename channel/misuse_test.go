@@ -9,11 +9,13 @@ import (
 
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
+	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestChannel_CANC00_TheCoroutinesOwnCancellationComesFirst(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 2), &trace{t: t}
 		require.NoError(t, c.Send(co, 1))
 		tr.spawn(co, func(co *scheduler.Coroutine) error {
@@ -47,7 +49,7 @@ func TestChannel_OthersRunWhileOneNeverHasToWait(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, co *scheduler.Coroutine) {
+			cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 				c, ran := newChannel[int](t, co, many), false
 				(&trace{t: t}).spawn(co, func(*scheduler.Coroutine) error { ran = true; return nil })
 				for range many {
@@ -60,19 +62,15 @@ func TestChannel_OthersRunWhileOneNeverHasToWait(t *testing.T) {
 }
 
 func TestChannel_GEN11_BelongsToOneRun(t *testing.T) {
-	eachReactor(t, func(t *testing.T, run runner) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		var there *channel.Channel[int]
-		require.NoError(t, run(func(co *scheduler.Coroutine) error {
+		require.NoError(t, e.Run(func(co *scheduler.Coroutine) error {
 			there = newChannel[int](t, co, 1)
 			inner := "inner of " + t.Name()
 			done := make(chan error)
 			go func() {
-				r, err := reactors["simulated"]()
-				if err != nil {
-					done <- err
-					return
-				}
-				err = scheduler.New(r, scheduler.Options{Name: inner}).Run(t.Context(), func(co *scheduler.Coroutine) error {
+				r := simreactor.New(1)
+				err := scheduler.New(r, scheduler.Options{Name: inner}).Run(t.Context(), func(co *scheduler.Coroutine) error {
 					_, recv := there.Recv(co)
 					_, sel := channel.Select(co, []channel.Case{there.SendCase(1)})
 					_, await := co.Await(there)
@@ -91,12 +89,12 @@ func TestChannel_GEN11_BelongsToOneRun(t *testing.T) {
 				done <- errors.Join(err, r.Close())
 			}()
 			return <-done
-		}))
+		}, cotest.WithName(t.Name())))
 	})
 }
 
 func TestChannel_CORO30_RefusesForeignGoroutines(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, done := newChannel[int](t, co, 1), make(chan struct{})
 		go func() {
 			defer close(done)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/future"
+	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -205,10 +206,9 @@ func TestChannel_ModelOfCancellationsClosesAndTimeouts(t *testing.T) {
 		capacity := rapid.IntRange(0, 3).Draw(rt, "capacity")
 		ops := rapid.SliceOfN(rapid.IntRange(0, 15), 100, 100).Draw(rt, "ops")
 		picks := rapid.SliceOfN(rapid.IntRange(0, 1<<20), len(ops), len(ops)).Draw(rt, "picks")
-		r, err := reactors["simulated"]()
-		require.NoError(rt, err)
+		r := simreactor.New(1)
 		defer r.Close()
-		err = scheduler.New(r, scheduler.Options{}).Run(t.Context(), func(co *scheduler.Coroutine) error {
+		err := scheduler.New(r, scheduler.Options{}).Run(t.Context(), func(co *scheduler.Coroutine) error {
 			c, err := channel.New[int](co, capacity)
 			if err != nil {
 				return err

@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/channel"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestChannel_CHAN05_ARendezvousSendReturnsWhenAReceiverIsMatched(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		tr.sender(co, c, "s", 1)
 		settle(t, co)
@@ -35,7 +36,7 @@ func TestChannel_CHAN05_ARendezvousSendReturnsWhenAReceiverIsMatched(t *testing.
 }
 
 func TestChannel_CHAN05_ASendWaitsForAReceiverOfItsOwn(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		tr.receiver(co, c, "r")
 		settle(t, co)
@@ -52,7 +53,7 @@ func TestChannel_CHAN05_ASendWaitsForAReceiverOfItsOwn(t *testing.T) {
 }
 
 func TestChannel_CHAN06_TheSlotOfARendezvous(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		state := func() []any { return []any{c.Len(), c.Full(), c.Empty(), c.Cap()} }
 		assert.Equal(t, []any{0, false, true, 0}, state())
@@ -78,7 +79,7 @@ func TestChannel_CHAN06_TheSlotOfARendezvous(t *testing.T) {
 }
 
 func TestChannel_CHAN07_TrySendNeedsOnlyTheSlotOfARendezvous(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		assert.True(t, c.TrySend(1))
 		assert.Equal(t, 1, c.Len())
@@ -108,7 +109,7 @@ func TestChannel_CHAN07_TrySendNeedsOnlyTheSlotOfARendezvous(t *testing.T) {
 }
 
 func TestChannel_CHAN20_CloseWithdrawsTheValueOfAParkedSender(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		tr.sender(co, c, "s", 1)
 		settle(t, co)
@@ -124,7 +125,7 @@ func TestChannel_CHAN20_CloseWithdrawsTheValueOfAParkedSender(t *testing.T) {
 }
 
 func TestChannel_CHAN20_WhatTrySendPutThereWasSent(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c := newChannel[int](t, co, 0)
 		require.True(t, c.TrySend(1))
 		require.NoError(t, c.Close())
@@ -137,7 +138,7 @@ func TestChannel_CHAN20_WhatTrySendPutThereWasSent(t *testing.T) {
 }
 
 func TestChannel_CHAN20_ASenderWhoseValueWasTakenHasSentIt(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		tr.sender(co, c, "s", 1)
 		settle(t, co)
@@ -151,7 +152,7 @@ func TestChannel_CHAN20_ASenderWhoseValueWasTakenHasSentIt(t *testing.T) {
 }
 
 func TestChannel_CHAN23_ASenderCancelledAfterItsValueWasTaken(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		s := tr.sender(co, c, "s", 1)
 		settle(t, co)
@@ -169,7 +170,7 @@ func TestChannel_CHAN23_ASenderCancelledAfterItsValueWasTaken(t *testing.T) {
 }
 
 func TestChannel_GEN03_ASenderCancelledBeforeItsValueWasTakenHasNotSentIt(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		s := tr.sender(co, c, "s", 1)
 		tr.sender(co, c, "next", 2)
@@ -184,7 +185,7 @@ func TestChannel_GEN03_ASenderCancelledBeforeItsValueWasTakenHasNotSentIt(t *tes
 }
 
 func TestChannel_CHAN12_ReceiversThatWereMatchedAndLeaveLoseNothing(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		a, b := tr.receiver(co, c, "a"), tr.receiver(co, c, "b")
 		settle(t, co)

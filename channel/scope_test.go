@@ -8,6 +8,7 @@ import (
 
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -19,7 +20,7 @@ func newScope(t *testing.T, parent *scheduler.Scope) *scheduler.Scope {
 }
 
 func TestChannel_CHAN33_ClosesWithItsScope(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		root := co.Scope()
 		mine, sibling := newScope(t, root), newScope(t, root)
 		nested := newScope(t, mine)
@@ -45,7 +46,7 @@ func TestChannel_CHAN33_ClosesWithItsScope(t *testing.T) {
 }
 
 func TestChannel_CHAN33_BelongsToTheScopeCurrentAtItsCreation(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		scope, tr := newScope(t, co.Scope()), &trace{t: t}
 		var c *channel.Channel[int]
 		tr.spawn(scope, func(co *scheduler.Coroutine) error {
@@ -60,7 +61,7 @@ func TestChannel_CHAN33_BelongsToTheScopeCurrentAtItsCreation(t *testing.T) {
 
 func TestChannel_CHAN34_AWaiterOfTheCancelledScopeHasBothErrors(t *testing.T) {
 	for _, capacity := range []int{0, 1} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			scope, tr := newScope(t, co.Scope()), &trace{t: t}
 			in, out := newChannel[int](t, scope, capacity), newChannel[int](t, scope, capacity)
 			for range capacity {
@@ -90,7 +91,7 @@ func TestChannel_CHAN34_AWaiterOfTheCancelledScopeHasBothErrors(t *testing.T) {
 }
 
 func TestChannel_CHAN35_AChannelOfADisposedScopeDrains(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		scope := newScope(t, co.Scope())
 		c := newChannel[int](t, scope, 2)
 		require.NoError(t, c.Send(co, 1))
@@ -105,7 +106,7 @@ func TestChannel_CHAN35_AChannelOfADisposedScopeDrains(t *testing.T) {
 }
 
 func TestChannel_CHAN36_AScopeThatFinishesByItselfLeavesItOpen(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		scope, tr := newScope(t, co.Scope()), &trace{t: t}
 		c := newChannel[int](t, scope, 1)
 		tr.sender(scope, c, "s", 1)
@@ -119,7 +120,7 @@ func TestChannel_CHAN36_AScopeThatFinishesByItselfLeavesItOpen(t *testing.T) {
 }
 
 func TestChannel_CHAN36_AScopeThatIsGoneLeavesItOpen(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		var c *channel.Channel[int]
 		(&trace{t: t}).spawn(co, func(co *scheduler.Coroutine) error {
 			return co.OnFinally(func(self, _ *scheduler.Coroutine) error {
@@ -136,7 +137,7 @@ func TestChannel_CHAN36_AScopeThatIsGoneLeavesItOpen(t *testing.T) {
 }
 
 func TestChannel_CHAN36_AClosedChannelIsNoMatterOfItsScope(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		scope := newScope(t, co.Scope())
 		a, b, c := newChannel[int](t, scope, 0), newChannel[int](t, scope, 0), newChannel[int](t, scope, 0)
 		require.NoError(t, b.Close())
@@ -148,10 +149,10 @@ func TestChannel_CHAN36_AClosedChannelIsNoMatterOfItsScope(t *testing.T) {
 }
 
 func TestChannel_SHUT07_TheEndOfTheRunClosesItsChannels(t *testing.T) {
-	eachReactor(t, func(t *testing.T, run runner) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		var c *channel.Channel[int]
 		var happened []error
-		require.NoError(t, run(func(co *scheduler.Coroutine) error {
+		require.NoError(t, e.Run(func(co *scheduler.Coroutine) error {
 			c = newChannel[int](t, co, 0)
 			_, err := c.AsEvent().Subscribe(func(_ *event.Base, _ *event.Callback, _ any, err error) { happened = append(happened, err) })
 			return err

@@ -9,13 +9,14 @@ import (
 
 	"github.com/uvasync/uvasync/channel"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 type cases = []channel.Case
 
 func TestChannel_CHAN39_SelectTakesAReadyCaseAndOnlyThat(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		a, b, full := newChannel[int](t, co, 1), newChannel[string](t, co, 1), newChannel[int](t, co, 1)
 		require.True(t, full.TrySend(0))
 		require.True(t, b.TrySend("b"))
@@ -38,7 +39,7 @@ func TestChannel_CHAN39_SelectTakesAReadyCaseAndOnlyThat(t *testing.T) {
 }
 
 func TestChannel_CHAN39_SelectWithADefaultNeverWaits(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c := newChannel[int](t, co, 0)
 		i, err := channel.Select(co, cases{channel.Default, c.RecvCase(nil), c.SendCase(1)})
 		require.NoError(t, err)
@@ -55,7 +56,7 @@ func TestChannel_CHAN39_SelectWithADefaultNeverWaits(t *testing.T) {
 
 func TestChannel_CHAN39_AParkedSelectReservesOnOneCase(t *testing.T) {
 	for _, capacity := range []int{0, 1} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			tr := &trace{t: t}
 			a, b, full := newChannel[int](t, co, capacity), newChannel[int](t, co, capacity), newChannel[int](t, co, capacity)
 			for range capacity {
@@ -85,7 +86,7 @@ func TestChannel_CHAN39_AParkedSelectReservesOnOneCase(t *testing.T) {
 
 func TestChannel_CHAN39_AParkedSelectSends(t *testing.T) {
 	for _, capacity := range []int{0, 1} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			c, empty, tr := newChannel[int](t, co, capacity), newChannel[int](t, co, 0), &trace{t: t}
 			for range capacity {
 				require.True(t, c.TrySend(0))
@@ -112,7 +113,7 @@ func TestChannel_CHAN39_AParkedSelectSends(t *testing.T) {
 }
 
 func TestChannel_CHAN39_TwoSelectsMeet(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, d, tr := newChannel[int](t, co, 0), newChannel[int](t, co, 0), &trace{t: t}
 		meet := func(name string, v int) {
 			tr.spawn(co, func(co *scheduler.Coroutine) error {
@@ -136,7 +137,7 @@ func TestChannel_CHAN39_TwoSelectsMeet(t *testing.T) {
 }
 
 func TestChannel_CHAN39_ACancelledSelectPassesOn(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		in, out, tr := newChannel[int](t, co, 0), newChannel[int](t, co, 1), &trace{t: t}
 		require.True(t, out.TrySend(0))
 		sel := func(name string, k ...channel.Case) *scheduler.Coroutine {
@@ -176,7 +177,7 @@ func TestChannel_CHAN39_ACancelledSelectPassesOn(t *testing.T) {
 }
 
 func TestChannel_CHAN39_ServesReadyCasesFairly(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		const rounds = 3000
 		a, b, never, c := newChannel[int](t, co, rounds), newChannel[int](t, co, rounds), newChannel[int](t, co, 1), newChannel[int](t, co, rounds)
 		k := cases{channel.Default, a.RecvCase(nil), b.RecvCase(nil), never.RecvCase(nil), c.SendCase(1)}
@@ -199,7 +200,7 @@ func TestChannel_CHAN39_ServesReadyCasesFairly(t *testing.T) {
 
 func TestChannel_CHAN39_AClosedChannelIsReady(t *testing.T) {
 	for _, capacity := range []int{0, 1} {
-		each(t, func(t *testing.T, co *scheduler.Coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 			closed, open, tr := newChannel[int](t, co, capacity), newChannel[int](t, co, 0), &trace{t: t}
 			require.True(t, closed.TrySend(1))
 			require.NoError(t, closed.Close())
@@ -229,7 +230,7 @@ func TestChannel_CHAN39_AClosedChannelIsReady(t *testing.T) {
 }
 
 func TestChannel_CHAN22_AWokenSelectFindsTheChannelClosed(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 1), &trace{t: t}
 		require.True(t, c.TrySend(0))
 		tr.spawn(co, func(co *scheduler.Coroutine) error {
@@ -247,7 +248,7 @@ func TestChannel_CHAN22_AWokenSelectFindsTheChannelClosed(t *testing.T) {
 }
 
 func TestChannel_CHAN39_SelectWithATokenAndATimeout(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 0), &trace{t: t}
 		token := tr.spawn(co, func(*scheduler.Coroutine) error { return nil })
 		for range 2 {
@@ -265,7 +266,7 @@ func TestChannel_CHAN39_SelectWithATokenAndATimeout(t *testing.T) {
 }
 
 func TestChannel_CHAN39_RefusesWhatCannotBeSelected(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c := newChannel[int](t, co, 0)
 		k := c.RecvCase(nil)
 		for _, bad := range []cases{nil, {k, nil}} {

@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/channel"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestChannel_EVT16_InfoSaysWhatItIsDoing(t *testing.T) {
-	each(t, func(t *testing.T, co *scheduler.Coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, tr := newChannel[int](t, co, 2, channel.Config{Name: "jobs"}), &trace{t: t}
 		assert.Equal(t, "channel jobs 0/2, receivers 0 waiting 0 reserved, senders 0 waiting 0 reserved", c.Info())
 		for range 3 {
@@ -37,8 +38,8 @@ func TestChannel_EVT16_InfoSaysWhatItIsDoing(t *testing.T) {
 }
 
 func TestChannel_DEAD10_AReportSaysWhatIsWaitedFor(t *testing.T) {
-	eachReactor(t, func(t *testing.T, run runner) {
-		err := run(func(co *scheduler.Coroutine) error {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *scheduler.Coroutine) error {
 			c, tr := newChannel[int](t, co, 1, channel.Config{Name: "jobs"}), &trace{t: t}
 			full := newChannel[int](t, co, 1)
 			require.True(t, full.TrySend(1))

@@ -33,6 +33,17 @@ func EachInOrder(t *testing.T, body func(t *testing.T, e *Env)) {
 	reactortest.EachInOrder(t, func(t *testing.T, w reactortest.World) { body(t, &Env{T: t, W: w}) })
 }
 
+// EachMain runs body as the main of a run on libuv and of one in the simulation, each of which must end well.
+func EachMain(t *testing.T, body func(t *testing.T, co *scheduler.Coroutine)) {
+	t.Helper()
+	EachInOrder(t, func(t *testing.T, e *Env) {
+		assert.NoError(t, e.Run(func(co *scheduler.Coroutine) error {
+			body(t, co)
+			return nil
+		}, WithName("the run of "+t.Name())))
+	})
+}
+
 // OnLibuv runs body on libuv alone: for the garbage collector and other goroutines, which no simulation can wait for.
 func OnLibuv(t *testing.T, body func(t *testing.T, e *Env)) {
 	t.Helper()
