@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/cosync"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -42,7 +43,7 @@ func contended(t *testing.T, co *coroutine, round body, relieve func()) float64 
 }
 
 func TestCosync_NoCallAllocates(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		limit := scheduler.Timeout(time.Hour)
 		var m cosync.Mutex
 		var rw cosync.RWMutex

@@ -11,7 +11,7 @@ import (
 
 	"github.com/uvasync/uvasync/cosync"
 	"github.com/uvasync/uvasync/event"
-	"github.com/uvasync/uvasync/internal/reactortest"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
 )
@@ -54,7 +54,7 @@ func (b *board) settle() {
 }
 
 func TestCond_SignalWakesTheOldestAndBroadcastEverybody(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		b := newBoard(t, co)
 		b.c.Signal() // nobody is there, nothing is kept
 		for _, name := range []string{"a", "b", "c", "d"} {
@@ -77,7 +77,7 @@ func TestCond_SignalWakesTheOldestAndBroadcastEverybody(t *testing.T) {
 }
 
 func TestCond_CANC03_ACancelledWaitHasTheMutexAgain(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		b := newBoard(t, co)
 		a := b.waits("a")
 		require.NoError(t, b.m.Lock(co))
@@ -93,7 +93,7 @@ func TestCond_CANC03_ACancelledWaitHasTheMutexAgain(t *testing.T) {
 }
 
 func TestCond_EVT13_ACancellationWhileATimedOutWaitGetsTheMutexBackIsKept(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		b := newBoard(t, co)
 		a := b.waits("a", scheduler.Timeout(time.Millisecond))
 		require.NoError(t, b.m.Lock(co))
@@ -109,7 +109,7 @@ func TestCond_EVT13_ACancellationWhileATimedOutWaitGetsTheMutexBackIsKept(t *tes
 }
 
 func TestCond_CANC22_ASignalIsPassedOnByWhoIsCancelledBeforeItRuns(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		b := newBoard(t, co)
 		a := b.waits("a")
 		b.waits("b")
@@ -126,7 +126,7 @@ func TestCond_CANC22_ASignalIsPassedOnByWhoIsCancelledBeforeItRuns(t *testing.T)
 
 func TestCond_CANC22_ASignalIsPassedOnByWhoIsCancelledBeforeItHasTheMutex(t *testing.T) {
 	for _, woken := range []bool{false, true} {
-		each(t, func(t *testing.T, co *coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 			b := newBoard(t, co)
 			a := b.waits("a")
 			b.waits("b")
@@ -154,7 +154,7 @@ func TestCond_CANC22_ASignalIsPassedOnByWhoIsCancelledBeforeItHasTheMutex(t *tes
 // a is cancelled after the broadcast, when it has not run or when it waits for the mutex; late has begun to wait meanwhile.
 func TestCond_ABroadcastIsNotPassedOn(t *testing.T) {
 	for _, hasRun := range []bool{false, true} {
-		each(t, func(t *testing.T, co *coroutine) {
+		cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 			b := newBoard(t, co)
 			a := b.waits("a")
 			require.NoError(t, b.m.Lock(co))
@@ -188,7 +188,7 @@ func TestCond_ABroadcastIsNotPassedOn(t *testing.T) {
 }
 
 func TestCond_MisuseIsRefused(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		b := newBoard(t, co)
 		err := b.c.Wait(co)
 		assert.ErrorIs(t, err, event.ErrUsage)
@@ -211,7 +211,7 @@ func TestCond_MisuseIsRefused(t *testing.T) {
 }
 
 func TestCond_CANC00_ACancelledCoroutineKeepsTheMutex(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		b := newBoard(t, co)
 		b.spawn("a", func(co *coroutine) error {
 			require.NoError(t, b.m.Lock(co))
@@ -227,9 +227,9 @@ func TestCond_CANC00_ACancelledCoroutineKeepsTheMutex(t *testing.T) {
 
 // The verdict ends the protected wait for the mutex, too; Wait goes on waiting until it has it.
 func TestCond_DEAD01_ADeadlockVerdictDoesNotCostTheMutex(t *testing.T) {
-	reactortest.EachInOrder(t, func(t *testing.T, w reactortest.World) {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 		var b *board
-		err := run(t, w, func(co *coroutine) error {
+		err := e.Run(func(co *coroutine) error {
 			b = newBoard(t, co)
 			a := b.waits("a")
 			b.hold2(a)
@@ -267,7 +267,9 @@ func TestCond_CANC18_UnwoundWithoutTheMutex(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := simreactor.New(1)
 			defer r.Close()
-			s := steady(r, scheduler.Options{Grace: -1})
+			opts := steady
+			opts.Grace = -1
+			s := scheduler.New(r, opts)
 			unlocked := 0
 			err := s.Run(context.Background(), func(co *coroutine) error {
 				b := newBoard(t, co)

@@ -11,13 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/leak"
-	"github.com/uvasync/uvasync/internal/reactortest"
 	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-func TestMain(m *testing.M) { leak.Main(m) }
+// Nobody is made to rest between two steps of a test because time has passed.
+var steady = scheduler.Options{Budget: 1 << 20, Slice: time.Minute}
+
+func TestMain(m *testing.M) {
+	cotest.Defaults = steady
+	leak.Main(m)
+}
 
 type (
 	coroutine = scheduler.Coroutine
@@ -27,31 +33,11 @@ type (
 
 var errBoom = errors.New("boom")
 
-// each runs main in a run on libuv, and in one in the simulation; the run must end well.
-func each(t *testing.T, main func(t *testing.T, co *coroutine)) {
-	reactortest.EachInOrder(t, func(t *testing.T, w reactortest.World) {
-		assert.NoError(t, run(t, w, func(co *coroutine) error {
-			main(t, co)
-			return nil
-		}))
-	})
-}
-
-func run(t testing.TB, r scheduler.Reactor, main body) error {
-	return steady(r, scheduler.Options{Name: "the run of " + t.Name()}).Run(context.Background(), main)
-}
-
-// steady is a run in which nobody is made to rest between two steps of a test because time has passed.
-func steady(r scheduler.Reactor, o scheduler.Options) *scheduler.Scheduler {
-	o.Budget, o.Slice = 1<<20, time.Minute
-	return scheduler.New(r, o)
-}
-
 // simulate runs main in the simulation.
 func simulate(t require.TestingT, main body) {
 	r := simreactor.New(1)
 	defer func() { assert.NoError(t, r.Close()) }()
-	require.NoError(t, steady(r, scheduler.Options{}).Run(context.Background(), main))
+	require.NoError(t, scheduler.New(r, steady).Run(context.Background(), main))
 }
 
 // gate keeps one coroutine until it is opened.
@@ -180,7 +166,7 @@ func (s *scene) finish() {
 func scenes(t *testing.T, play func(s *scene, p *primitive)) {
 	for _, p := range primitives {
 		t.Run(p.name, func(t *testing.T) {
-			each(t, func(t *testing.T, co *coroutine) {
+			cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 				play(&scene{t: t, co: co, o: p.make()}, &p)
 			})
 		})

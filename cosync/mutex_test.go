@@ -10,11 +10,12 @@ import (
 
 	"github.com/uvasync/uvasync/cosync"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestMutex_LockingAgainIsRefusedInsteadOfADeadlock(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var m cosync.Mutex
 		require.NoError(t, m.Lock(co))
 		err := m.Lock(co)
@@ -28,7 +29,7 @@ func TestMutex_LockingAgainIsRefusedInsteadOfADeadlock(t *testing.T) {
 }
 
 func TestMutex_UnlockByAnybodyButTheHolderPanics(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var m cosync.Mutex
 		refused(t, m.Unlock, "cosync: Mutex.Unlock: the mutex is not locked; ")
 		s := &scene{t: t, co: co, o: &object{hold: func(co *coroutine, fn body) error { return m.With(co, fn) }}}
@@ -43,7 +44,7 @@ func TestMutex_UnlockByAnybodyButTheHolderPanics(t *testing.T) {
 }
 
 func TestMutex_WhoWasWokenHoldsItBeforeItRuns(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var m cosync.Mutex
 		require.NoError(t, m.Lock(co))
 		next, err := co.Spawn(func(co *coroutine) error { return m.With(co, nothing) })
@@ -58,7 +59,7 @@ func TestMutex_WhoWasWokenHoldsItBeforeItRuns(t *testing.T) {
 }
 
 func TestMutex_WithUnlocksHoweverTheFunctionEnds(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var m cosync.Mutex
 		assert.Equal(t, errBoom, m.With(co, func(*coroutine) error { return errBoom }))
 		assert.Panics(t, func() { _ = m.With(co, func(*coroutine) error { panic("boom") }) })
@@ -69,7 +70,7 @@ func TestMutex_WithUnlocksHoweverTheFunctionEnds(t *testing.T) {
 }
 
 func TestMutex_DEAD10_AHolderThatHasEndedIsNamed(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var m cosync.Mutex
 		_, err := co.Spawn(func(co *coroutine) error { return m.Lock(co) }, scheduler.Named("careless"))
 		require.NoError(t, err)
@@ -79,7 +80,7 @@ func TestMutex_DEAD10_AHolderThatHasEndedIsNamed(t *testing.T) {
 }
 
 func TestMutex_LuckDoesNotStarveTheOthers(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var m cosync.Mutex
 		ran := false
 		_, err := co.Spawn(func(*coroutine) error { ran = true; return nil })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uvasync/uvasync/cosync"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 )
 
 // callers starts coroutines that call Do one after the other, each with its own outcome of the work, and logs what they get.
@@ -37,7 +38,7 @@ func callers(s *scene, o *cosync.Once, works ...body) {
 func fails(*coroutine) error { return errBoom }
 
 func TestOnce_OneDoesTheWorkAndTheOthersWaitForIt(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var o cosync.Once
 		s := &scene{t: t, co: co}
 		assert.Equal(t, "once, not done", o.Info())
@@ -56,7 +57,7 @@ func TestOnce_OneDoesTheWorkAndTheOthersWaitForIt(t *testing.T) {
 }
 
 func TestOnce_AFailureIsTheCallersAndTheNextInLineTries(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var o cosync.Once
 		s := &scene{t: t, co: co}
 		callers(s, &o, fails, nothing, fails)
@@ -69,7 +70,7 @@ func TestOnce_AFailureIsTheCallersAndTheNextInLineTries(t *testing.T) {
 }
 
 func TestOnce_CANC03_ACancelledWorkerLeavesTheWorkToTheNext(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var o cosync.Once
 		s := &scene{t: t, co: co}
 		callers(s, &o, nothing, nothing)
@@ -83,7 +84,7 @@ func TestOnce_CANC03_ACancelledWorkerLeavesTheWorkToTheNext(t *testing.T) {
 }
 
 func TestOnce_APanicLeavesTheWorkUndone(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var o cosync.Once
 		assert.PanicsWithValue(t, "boom", func() { _ = o.Do(co, func(*coroutine) error { panic("boom") }) })
 		assert.Equal(t, cosync.OnceStats{}, o.Stats())
@@ -92,7 +93,7 @@ func TestOnce_APanicLeavesTheWorkUndone(t *testing.T) {
 }
 
 func TestOnce_WorkThatSucceedsIsDoneEvenIfItsCoroutineWasCancelled(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var o cosync.Once
 		worker, err := co.Spawn(func(co *coroutine) error {
 			return o.Do(co, func(co *coroutine) error { return errors.Join(co.Cancel(nil)) })
@@ -104,7 +105,7 @@ func TestOnce_WorkThatSucceedsIsDoneEvenIfItsCoroutineWasCancelled(t *testing.T)
 }
 
 func TestOnce_DoWithinDoIsRefusedInsteadOfADeadlock(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var o cosync.Once
 		err := o.Do(co, func(co *coroutine) error { return o.Do(co, nothing) })
 		assert.ErrorIs(t, err, event.ErrUsage)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uvasync/uvasync/cosync"
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 )
 
 // crowd is coroutines that hold a read-write mutex until they are told to let go.
@@ -53,7 +54,7 @@ func (c *crowd) goes(names ...string) {
 }
 
 func TestRWMutex_GEN04_AdjacentReadersEnterTogetherAndNobodyStarves(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		c := newCrowd(t, co)
 		for _, name := range []string{"r1", "r2", "w1", "r3", "r4", "w2", "w3", "r5"} {
 			c.comes(name)
@@ -80,7 +81,7 @@ func TestRWMutex_GEN04_AdjacentReadersEnterTogetherAndNobodyStarves(t *testing.T
 }
 
 func TestRWMutex_GEN05_AWriterThatLeavesLetsTheReadersBehindItIn(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		c := newCrowd(t, co)
 		c.comes("r1")
 		w := c.comes("w1")
@@ -96,7 +97,7 @@ func TestRWMutex_GEN05_AWriterThatLeavesLetsTheReadersBehindItIn(t *testing.T) {
 }
 
 func TestRWMutex_CANC22_AWokenReaderThatLeavesIsTheLastForTheWriter(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		c := newCrowd(t, co)
 		c.comes("w1")
 		r := c.comes("r1")
@@ -112,7 +113,7 @@ func TestRWMutex_CANC22_AWokenReaderThatLeavesIsTheLastForTheWriter(t *testing.T
 }
 
 func TestRWMutex_LockingAgainIsRefused(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var m cosync.RWMutex
 		require.NoError(t, m.RLock(co))
 		assert.ErrorIs(t, m.RLock(co), event.ErrUsage)
@@ -135,7 +136,7 @@ func TestRWMutex_LockingAgainIsRefused(t *testing.T) {
 }
 
 func TestRWMutex_GEN04_ATryToReadDoesNotOvertakeAWriter(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		c := newCrowd(t, co)
 		c.comes("r1")
 		assert.True(t, c.m.TryRLock(co))
@@ -149,7 +150,7 @@ func TestRWMutex_GEN04_ATryToReadDoesNotOvertakeAWriter(t *testing.T) {
 }
 
 func TestRWMutex_UnlockByAnybodyButAHolderPanics(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		c := newCrowd(t, co)
 		c.comes("w1")
 		refused(t, c.m.Unlock, `held for writing by coroutine 2 "w1"`)

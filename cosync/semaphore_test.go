@@ -8,7 +8,7 @@ import (
 
 	"github.com/uvasync/uvasync/cosync"
 	"github.com/uvasync/uvasync/event"
-	"github.com/uvasync/uvasync/internal/simreactor"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -27,7 +27,7 @@ func buyer(s *scene, sem *cosync.Semaphore, name string, n int) *coroutine {
 }
 
 func TestSemaphore_GEN04_ASmallOneDoesNotOvertakeABigOne(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		s, sem := &scene{t: t, co: co}, cosync.NewSemaphore(5)
 		require.NoError(t, sem.Acquire(co, 3))
 		buyer(s, sem, "big", 4)
@@ -51,7 +51,7 @@ func TestSemaphore_GEN04_ASmallOneDoesNotOvertakeABigOne(t *testing.T) {
 }
 
 func TestSemaphore_GEN05_ABigOneThatLeavesLetsTheSmallOnesIn(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		s, sem := &scene{t: t, co: co}, cosync.NewSemaphore(5)
 		require.NoError(t, sem.Acquire(co, 3))
 		big := buyer(s, sem, "big", 4)
@@ -69,7 +69,7 @@ func TestSemaphore_GEN05_ABigOneThatLeavesLetsTheSmallOnesIn(t *testing.T) {
 }
 
 func TestSemaphore_NobodyReleasesWhatIsNotHeld(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		s, sem := &scene{t: t, co: co}, cosync.NewSemaphore(3)
 		refused(t, func() { sem.Release(1) }, "cosync: Semaphore.Release: only 0 of its permits are held, not 1; ")
 		require.NoError(t, sem.Acquire(co, 3))
@@ -83,7 +83,7 @@ func TestSemaphore_NobodyReleasesWhatIsNotHeld(t *testing.T) {
 }
 
 func TestSemaphore_REACT08_IllegalNumbers(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		sem := cosync.NewSemaphore(3)
 		for _, n := range []int{-1, 0, 4} {
 			assert.ErrorIs(t, sem.Acquire(co, n), event.ErrInvalidArgument)
@@ -108,9 +108,7 @@ func panicOf(fn func()) (err error) {
 
 // Who holds permits is nobody's business, so callbacks can take and give them.
 func TestSemaphore_CallbacksMayAcquireAndRelease(t *testing.T) {
-	r := simreactor.New(1)
-	defer r.Close()
-	require.NoError(t, run(t, r, func(co *coroutine) error {
+	simulate(t, func(co *coroutine) error {
 		sem := cosync.NewSemaphore(1)
 		got := false
 		require.NoError(t, co.Scheduler().Microtask(func() error {
@@ -122,5 +120,5 @@ func TestSemaphore_CallbacksMayAcquireAndRelease(t *testing.T) {
 		assert.ErrorIs(t, sem.Acquire(co, 1, scheduler.Timeout(1)), event.ErrTimeout)
 		require.NoError(t, co.Scheduler().Microtask(func() error { sem.Release(1); return nil }))
 		return sem.Acquire(co, 1)
-	}))
+	})
 }

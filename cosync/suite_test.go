@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
-	"github.com/uvasync/uvasync/internal/reactortest"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/internal/simreactor"
 	"github.com/uvasync/uvasync/scheduler"
 )
@@ -46,7 +46,7 @@ func TestCosync_GEN04_WhoReleasesAndComesBackGoesToTheEnd(t *testing.T) {
 			continue // nobody has to wait any more, or the releasing one never held
 		}
 		t.Run(p.name, func(t *testing.T) {
-			each(t, func(t *testing.T, co *coroutine) {
+			cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 				s := &scene{t: t, co: co, o: p.make()}
 				s.spawn("holder", func(co *coroutine) error {
 					require.NoError(t, s.o.hold(co, s.gate.pass))
@@ -262,7 +262,9 @@ func TestCosync_GEN11_AnotherRunIsRefusedByName(t *testing.T) {
 			one := func(name string, main body) error {
 				r := simreactor.New(1)
 				defer r.Close()
-				return steady(r, scheduler.Options{Name: name}).Run(context.Background(), main)
+				opts := steady
+				opts.Name = name
+				return scheduler.New(r, opts).Run(context.Background(), main)
 			}
 			require.NoError(t, one("first", func(co *coroutine) error {
 				s := &scene{t: t, co: co, o: o}
@@ -292,9 +294,9 @@ func TestCosync_GEN11_AnotherRunIsRefusedByName(t *testing.T) {
 func TestCosync_DEAD10_ADeadlockReportSaysWhoHolds(t *testing.T) {
 	for _, p := range primitives {
 		t.Run(p.name, func(t *testing.T) {
-			reactortest.EachInOrder(t, func(t *testing.T, w reactortest.World) {
+			cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
 				o := p.make()
-				err := run(t, w, func(co *coroutine) error {
+				err := e.Run(func(co *coroutine) error {
 					s := &scene{t: t, co: co, o: o}
 					s.hold()
 					s.wait("waiter")
@@ -313,16 +315,15 @@ func TestCosync_DEAD10_ADeadlockReportSaysWhoHolds(t *testing.T) {
 func TestCosync_CANC18_TheEndOfTheGraceUnwindsWhoHoldsAndWhoWaits(t *testing.T) {
 	for _, p := range primitives {
 		t.Run(p.name, func(t *testing.T) {
-			reactortest.EachInOrder(t, func(t *testing.T, w reactortest.World) {
-				s := steady(w, scheduler.Options{Grace: -1})
-				err := s.Run(context.Background(), func(co *coroutine) error {
+			cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+				err := e.Run(func(co *coroutine) error {
 					sc := &scene{t: t, co: co, o: p.make()}
 					sc.hold()
 					for i := range 5 {
 						sc.wait(fmt.Sprint(i))
 					}
-					return s.Shutdown(errBoom)
-				})
+					return e.S.Shutdown(errBoom)
+				}, cotest.WithGrace(-1))
 				var panicked *event.PanicError
 				assert.False(t, errors.As(err, &panicked), "%v", err)
 				assert.ErrorIs(t, err, errBoom)

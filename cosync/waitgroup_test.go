@@ -10,12 +10,12 @@ import (
 
 	"github.com/uvasync/uvasync/cosync"
 	"github.com/uvasync/uvasync/event"
-	"github.com/uvasync/uvasync/internal/reactortest"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
 func TestWaitGroup_GoCountsUntilTheCoroutineHasEnded(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var g cosync.WaitGroup
 		var keep gate
 		ended := 0
@@ -40,7 +40,7 @@ func TestWaitGroup_GoCountsUntilTheCoroutineHasEnded(t *testing.T) {
 }
 
 func TestWaitGroup_CANC02_GoCountsACoroutineThatNeverStarts(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var g cosync.WaitGroup
 		never, err := g.Go(co, func(*coroutine) error { t.Error("it ran"); return nil })
 		require.NoError(t, err)
@@ -50,8 +50,8 @@ func TestWaitGroup_CANC02_GoCountsACoroutineThatNeverStarts(t *testing.T) {
 }
 
 func TestWaitGroup_AFailureInGoIsThatOfACoroutine(t *testing.T) {
-	reactortest.EachInOrder(t, func(t *testing.T, w reactortest.World) {
-		err := run(t, w, func(co *coroutine) error {
+	cotest.EachInOrder(t, func(t *testing.T, e *cotest.Env) {
+		err := e.Run(func(co *coroutine) error {
 			var g cosync.WaitGroup
 			scope, err := co.Scope().New()
 			require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestWaitGroup_AFailureInGoIsThatOfACoroutine(t *testing.T) {
 }
 
 func TestWaitGroup_GoThatIsRefusedCountsNothing(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var g cosync.WaitGroup
 		_, err := g.Go(co, nil)
 		assert.ErrorIs(t, err, event.ErrInvalidArgument)
@@ -94,7 +94,7 @@ func TestWaitGroup_GoThatIsRefusedCountsNothing(t *testing.T) {
 }
 
 func TestWaitGroup_TheNumberIsNeverNegative(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var g cosync.WaitGroup
 		refused(t, g.Done, "cosync: WaitGroup.Done: only 0 are still to be done; ")
 		g.Add(2)
@@ -108,7 +108,7 @@ func TestWaitGroup_TheNumberIsNeverNegative(t *testing.T) {
 }
 
 func TestWaitGroup_WhoWasWokenGoesOnEvenIfMoreIsAdded(t *testing.T) {
-	each(t, func(t *testing.T, co *coroutine) {
+	cotest.EachMain(t, func(t *testing.T, co *coroutine) {
 		var g cosync.WaitGroup
 		g.Add(1)
 		waiter, err := co.Spawn(func(co *coroutine) error { return g.Wait(co) })
