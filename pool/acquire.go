@@ -111,7 +111,7 @@ func (c *core[T]) acquire(co *scheduler.Coroutine, opts []scheduler.WaitOption) 
 		c.breaker.nothing(t)
 	}
 	if late {
-		err = &event.TimeoutError{Call: callAcquire, Limit: limit}
+		err = c.late(&event.TimeoutError{Call: callAcquire, Limit: limit})
 	}
 	return h, err
 }
@@ -128,13 +128,12 @@ func (c *core[T]) obtain(co *scheduler.Coroutine, t ticket, opts []scheduler.Wai
 	for came, empty := c.arrivals, false; ; {
 		var fresh bool
 		e := c.popIdle()
-		if e != nil {
-			co.Lucky()
-		} else {
+		if e == nil {
 			if !empty {
 				empty = true
 				c.stats.EmptyAcquired++
 			}
+			admitted = false // the ticket is that of the waiter
 			w, over, err := c.waits(co, place[T]{ticket: t, came: came}, opts)
 			if !over {
 				began := c.s.Clock()
@@ -142,7 +141,6 @@ func (c *core[T]) obtain(co *scheduler.Coroutine, t ticket, opts []scheduler.Wai
 				err = w.Parked()
 				c.stats.Waited += c.s.Clock() - began
 			}
-			admitted = false // the rest of this is done by the end of the wait
 			if e, fresh, t, err = c.waited(co, w, err); err != nil {
 				return Handle[T]{}, err
 			}
@@ -150,7 +148,11 @@ func (c *core[T]) obtain(co *scheduler.Coroutine, t ticket, opts []scheduler.Wai
 		}
 		if fresh || c.hooks.acquire == nil || c.accepted(co, e) {
 			admitted = false
-			return c.out(co, e, t), nil
+			h := c.out(co, e, t)
+			if !empty {
+				co.Lucky()
+			}
+			return h, nil
 		}
 		if err := c.destroy(co, e); err != nil { // POOL-21
 			return Handle[T]{}, err
@@ -175,12 +177,12 @@ func (c *core[T]) mayGoOn(call string, co *scheduler.Coroutine) error {
 	return nil
 }
 
-// accepted asks BeforeAcquire (POOL-20). A resource whose hook exits is gone.
+// accepted asks BeforeAcquire (POOL-20). A resource whose hook exits is destroyed.
 func (c *core[T]) accepted(co *scheduler.Coroutine, e *entry[T]) bool {
 	returned := false
 	defer func() {
 		if !returned {
-			c.drop(e)
+			c.destroyLater([]*entry[T]{e})
 		}
 	}()
 	ok, err := c.hooks.mayAcquire(co, e.value)

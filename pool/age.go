@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"math"
 	"time"
 
 	"github.com/uvasync/uvasync/event"
@@ -38,12 +39,20 @@ func (a *age) begin(now time.Duration, n uint64) (s span) {
 		return d - time.Duration(float64(d)*a.jitter*float64(luck)/(1<<32))
 	}
 	if a.lifetime > 0 {
-		s.ends = now + max(1, shorten(a.lifetime, uint32(luck)))
+		s.ends = later(now, max(1, shorten(a.lifetime, uint32(luck))))
 	}
 	if a.idle > 0 {
 		s.idle = max(1, shorten(a.idle, uint32(luck>>32)))
 	}
 	return s
+}
+
+// later is now + d, or the end of all time.
+func later(now, d time.Duration) time.Duration {
+	if now > math.MaxInt64-d {
+		return math.MaxInt64
+	}
+	return now + d
 }
 
 // scramble makes of different numbers numbers that look random, the same in each simulation.
@@ -67,7 +76,7 @@ func (s *span) unused(now time.Duration) bool   { return s.rested != 0 && now >=
 // rests is called with a resource that has become idle.
 func (c *core[T]) rests(e *entry[T]) {
 	if e.span.idle > 0 && e.span.rested == 0 {
-		e.span.rested = c.now() + e.span.idle
+		e.span.rested = later(c.now(), e.span.idle)
 	}
 	c.watch(&e.span)
 }
@@ -118,7 +127,7 @@ func (c *core[T]) tooOld(e *entry[T], now time.Duration, others int) bool {
 	case c.total-c.dying-others > c.min:
 		return true
 	}
-	e.span.rested = now + e.span.idle
+	e.span.rested = later(now, e.span.idle)
 	return false
 }
 

@@ -6,12 +6,12 @@ import "strconv"
 type State uint8
 
 const (
-	// Active: acquisitions go through. A pool begins so.
+	// Active: acquisitions go through; the circuit is closed, as the field says. A pool begins so.
 	Active State = iota
-	// Inactive: acquisitions fail at once with [ErrServiceUnavailable], and so do those that wait (CB-02). With a
+	// Inactive: the circuit is open: acquisitions fail at once with [ErrServiceUnavailable], and so do those that wait (CB-02). With a
 	// [Strategy] each acquisition asks first whether it is time for the pool to recover (CB-07).
 	Inactive
-	// Recovering: acquisitions go through as probes, with a [Prober] only some at a time.
+	// Recovering: the circuit is half-open: acquisitions go through as probes, with a [Prober] only some at a time.
 	Recovering
 )
 
@@ -36,10 +36,10 @@ type ticket struct {
 
 // host is the pool, as its breaker sees it.
 type host interface {
-	source() Source             // the pool, for strategies
-	call(fn func() error) error // runs somebody else's code; a panic is its error
-	opened()                    // the breaker is Inactive now: whoever waits for a resource is refused
-	told(err error)             // a failure of somebody else's code that no call returns
+	source() Source              // the pool, for strategies
+	call(fn func() error) error  // runs somebody else's code; a panic is its error
+	opened()                     // the breaker is Inactive now: whoever waits for a resource is refused
+	told(hook string, err error) // a failure of somebody else's code that no call returns
 }
 
 // behaviour is what a breaker does in one of its states; each is a type of its own without any data. The tickets that
@@ -76,7 +76,7 @@ type breaker struct {
 func (b *breaker) init(h host, s Strategy, onChange func(from, to State)) {
 	*b = breaker{
 		pass: ticket{counts: true}, in: behaviours[Active],
-		host: h, onChange: stateHook{tell: onChange},
+		host: h, onChange: stateHook{name: "OnStateChange", tell: onChange}, watcher: stateHook{name: strategyHook},
 	}
 	b.succeeded = func() error {
 		b.strategy.ReportSuccess(b.host.source())
@@ -173,10 +173,14 @@ func (b *breaker) become(to State) {
 
 // stateHook is one who is told of the changes: of each one once, in their order, one at a time.
 type stateHook struct {
+	name    string               // of the hook
 	tell    func(from, to State) // nil: nobody
 	untold  []stateChange
 	telling bool // somewhere up the stack, or in a coroutine that is suspended
 }
+
+// strategyHook is what a strategy is called in a HookError.
+const strategyHook = "Strategy"
 
 type stateChange struct{ from, to State }
 
@@ -205,7 +209,7 @@ func (b *breaker) tell(h *stateHook) {
 	for len(h.untold) > 0 {
 		c := h.untold[0]
 		h.untold = h.untold[1:]
-		b.run(func() error {
+		b.run(h.name, func() error {
 			h.tell(c.from, c.to)
 			return nil
 		})
@@ -213,15 +217,15 @@ func (b *breaker) tell(h *stateHook) {
 }
 
 // run calls somebody else's code, whose failure changes nothing here (CB-05).
-func (b *breaker) run(fn func() error) {
+func (b *breaker) run(hook string, fn func() error) {
 	if err := b.host.call(fn); err != nil {
-		b.host.told(err)
+		b.host.told(hook, err)
 	}
 }
 
 func (b *breaker) reportSuccess() {
 	if b.strategy != nil {
-		b.run(b.succeeded)
+		b.run(strategyHook, b.succeeded)
 	}
 }
 
@@ -229,7 +233,7 @@ func (b *breaker) reportFailure(err error) {
 	if b.strategy == nil {
 		return
 	}
-	b.run(func() error {
+	b.run(strategyHook, func() error {
 		b.strategy.ReportFailure(b.host.source(), err)
 		return nil
 	})

@@ -25,7 +25,7 @@ func (b *breaker) shouldRecover() (yes bool) {
 	}
 	b.asking = true
 	defer func() { b.asking = false }()
-	b.run(func() error {
+	b.run(strategyHook, func() error {
 		yes = b.strategy.ShouldRecover(b.host.source())
 		return nil
 	})

@@ -37,7 +37,7 @@ func (b *breaker) freePlace() {
 // places asks the strategy how many probes may be out; 0 or less means any number.
 func (b *breaker) places() (n int) {
 	if b.prober != nil {
-		b.run(func() error {
+		b.run(strategyHook, func() error {
 			n = b.prober.Probes()
 			return nil
 		})

@@ -44,7 +44,7 @@ func (c *core[T]) build(w *waitq.Waiter[place[T]], values *scheduler.Coroutine) 
 func (b *build[T]) run(co *scheduler.Coroutine) error {
 	v, err := b.pool.hooks.produce(co)
 	if err != nil {
-		b.end(nil, err)
+		b.end(nil, b.pool.failure("Create", err))
 		return nil
 	}
 	return b.end(&v, nil)
@@ -56,7 +56,7 @@ func (b *build[T]) Settle(_ *scheduler.Coroutine, err error) {
 	case !b.over:
 		b.end(nil, err)
 	case err != nil:
-		b.pool.failed("Destroy", err)
+		b.pool.failed(err)
 	}
 }
 
@@ -121,7 +121,7 @@ func (c *core[T]) unmade(b *build[T], w *waitq.Waiter[place[T]], try *attempt[T]
 		try.err = err
 	case (b.forgot || c.reason != nil) && event.IsCancellation(err):
 	default:
-		c.told("Create", err)
+		c.told(err)
 		c.judge(b.ticket, err)
 	}
 }
@@ -132,7 +132,7 @@ func (c *core[T]) judge(t ticket, err error) {
 		c.breaker.nothing(t)
 		return
 	}
-	c.breaker.failure(t, err)
+	c.fails(t, err)
 }
 
 func (c *core[T]) unspare(b *build[T]) {
@@ -147,6 +147,8 @@ func (c *core[T]) unspare(b *build[T]) {
 // refill makes what is missing to the least number of resources, as far as there is room.
 func (c *core[T]) refill() {
 	for c.reason == nil && c.total < c.max && c.total-c.dying < c.min {
-		c.build(nil, nil)
+		if c.build(nil, nil).over { // the pool is about to be closed
+			return
+		}
 	}
 }

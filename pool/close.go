@@ -43,6 +43,9 @@ func (p *Pool[T]) AwaitClosed(co *scheduler.Coroutine, opts ...scheduler.WaitOpt
 	err = w.Park(callAwaitClosed, opts...)
 	w.Free()
 	runtime.KeepAlive(p)
+	if late, ok := err.(*event.TimeoutError); ok {
+		err = c.late(late)
+	}
 	return err
 }
 
@@ -53,7 +56,7 @@ func (o *waitingForEnd[T]) Departed(*waitq.Waiter[struct{}], bool) {}
 
 func (o *waitingForEnd[T]) WaitInfo() string {
 	c := (*core[T])(o)
-	return c.info() + ": its end" + c.users()
+	return c.info() + ": its end"
 }
 
 // forgoSpare ends the making of what nobody waits for.
@@ -105,6 +108,7 @@ func (c *core[T]) ifDrained() {
 	}
 	c.drained = true
 	c.owned.Release()
+	c.ownOwned.Release()
 	c.base.MarkClosed()
 	defer func() { _ = c.own.Dispose(c.reason) }()
 	for w := c.closers.First(); w != nil; w = c.closers.First() {
@@ -137,23 +141,39 @@ type belonging[T any] core[T]
 
 func (o *belonging[T]) ScopeClosed(error) { (*core[T])(o).close(ErrScopeDisposed) }
 
-// ScopeDone takes back what nobody can give back any more, if nothing runs now that might.
+// ScopeDone takes back what nobody can give back any more, if nothing runs now that might; otherwise the scope around asks again.
 func (o *belonging[T]) ScopeDone() error {
 	c := (*core[T])(o)
-	if c.s.Stats().Total > 0 {
+	if c.total == 0 {
 		return nil
 	}
+	if c.s.Stats().Total > 0 {
+		c.close(ErrScopeDisposed)
+		if !c.drained {
+			c.scope.Own(&c.owned, o)
+		}
+		return nil
+	}
+	return event.Join(c.takeBack()...)
+}
+
+// takeBack ends the resources that are out, and says who has not released them.
+func (c *core[T]) takeBack() (failures []error) {
 	var left []*entry[T]
 	for _, e := range c.entries {
-		if e.holder != nil {
-			left = append(left, e)
+		if !e.isOut() {
+			continue
 		}
-	}
-	for _, e := range left {
-		c.told("Release", fmt.Errorf("%w by %s", ErrNotReleased, e.holder.Name()))
+		err := &HookError{c.name, "Release", fmt.Errorf("%w by %s", ErrNotReleased, e.culprit())}
+		if c.onError == nil {
+			failures = append(failures, err)
+		} else {
+			c.told(err)
+		}
 		e.turn++
 		e.holder = nil
+		left = append(left, e)
 	}
 	c.destroyLater(left)
-	return nil
+	return failures
 }

@@ -23,13 +23,15 @@ type Config[T any] struct {
 
 	// Create makes a resource. It runs on a hidden coroutine of the pool, which finds the values of the coroutine that wanted the
 	// resource (Coroutine.Value) and is not cancelled with it: when that one leaves, what is made becomes idle (POOL-41). It may
-	// suspend. Its error is that of the Acquire. Coroutines that it spawns belong to the pool: they keep no run alive, are cancelled
+	// suspend. Its error is that of the Acquire, as a *HookError. Coroutines that it spawns belong to the pool: they keep no run alive, are cancelled
 	// when the pool has ended, and their failures are those of its scope.
 	Create func(co *scheduler.Coroutine) (T, error)
 	// Destroy releases a resource that the pool gives up. It runs protected from cancellation, as do HealthCheck and
-	// BeforeRelease. Until it returns, the resource counts.
+	// BeforeRelease: bound its waits. Until it returns, the resource counts. Its failure is returned by the call that destroys, as a
+	// *HookError; for what is destroyed in the background see OnError.
 	Destroy func(co *scheduler.Coroutine, v T) error
-	// HealthCheck is asked for every idle resource, each HealthInterval. false or an error: the resource is destroyed (POOL-34).
+	// HealthCheck is asked for every idle resource, each HealthInterval, which must be set, too. false or an error: the resource is
+	// destroyed (POOL-34). The circuit breaker does not count it.
 	HealthCheck func(co *scheduler.Coroutine, v T) (healthy bool, err error)
 	// BeforeAcquire is asked before somebody gets a resource that was used before, in the coroutine of who acquires, and may be
 	// cancelled with it. false or an error, that of the cancellation included: the resource is destroyed, and the next one is tried
@@ -45,14 +47,16 @@ type Config[T any] struct {
 	Min int
 	// Max is how many resources there are at most, from 1 on. 0: 10.
 	Max int
-	// AcquireTimeout bounds the waits of Acquire and With that have no Timeout of their own. 0: they wait for ever (POOL-08).
+	// AcquireTimeout bounds the waits of Acquire and With that have no Timeout of their own, be it a longer one. 0: they wait for ever
+	// (POOL-08).
 	AcquireTimeout time.Duration
 	// HealthInterval is the time between two health checks. 0: there are none. They are hidden (POOL-37): what only a check will bring
 	// about is nothing that a run waits for, and waiting for it is a deadlock.
 	HealthInterval time.Duration
 	// MaxLifetime is the age at which a resource is destroyed, when it is idle or comes back. 0: no limit.
 	MaxLifetime time.Duration
-	// MaxIdleTime is after what time without use a resource is destroyed, as long as Min others are there. 0: no limit.
+	// MaxIdleTime is after what time without use a resource is destroyed, as long as Min others are there. 0: no limit. As the one
+	// that has been idle longest is used first, all are used in turn: a pool shrinks when it is hardly used.
 	MaxIdleTime time.Duration
 	// Jitter is by how much of them at most MaxLifetime and MaxIdleTime are shortened, for each resource anew, so that not all go
 	// at once: 0 to 1. 0 is the default of 0.1; for none there is [NoJitter].
@@ -62,10 +66,10 @@ type Config[T any] struct {
 	Strategy Strategy
 	// OnStateChange is told of each change of the breaker, in order. It runs on the loop, may call the pool, and must not suspend.
 	OnStateChange func(from, to State)
-	// OnError gets failures that no call returns, each as a *[HookError]: those of Destroy in the background, those of Create when
+	// OnError gets failures that no call returns, each as a *[HookError]: [ErrNotReleased], those of Destroy in the background, those of Create when
 	// nobody waits for the resource any more, the errors with which the three hooks that look at resources have said no, panics of
-	// strategies and of OnStateChange; and [ErrNotReleased]. It runs on the loop and must not suspend. nil: those of Destroy go to the
-	// scope of the pool, as the failure of a coroutine that nobody awaits (GEN-08); the others to the logger of the run.
+	// strategies and of OnStateChange. It runs on the loop and must not suspend. nil: the first two go to the scope of the pool, as the
+	// failure of a coroutine that nobody awaits, which ends the run if nobody deals with it (GEN-08); the others to the logger.
 	OnError func(err error)
 }
 

@@ -15,7 +15,7 @@ func (c *core[T]) destroy(co *scheduler.Coroutine, e *entry[T]) error {
 	}
 	e.guard.Raise(co)
 	defer e.guard.Lower()
-	return c.hooks.unmake(co, e.value)
+	return c.failure("Destroy", c.hooks.unmake(co, e.value))
 }
 
 // destroyLater ends them in this order, on a coroutine of its own, which the run waits for and a shutdown lets begin in any case;
@@ -40,7 +40,7 @@ func (c *core[T]) destroyLater(entries []*entry[T]) {
 		calls[i] = func(self *scheduler.Coroutine) error { return c.destroy(self, e) }
 	}
 	calls = append(calls, func(*scheduler.Coroutine) error { c.refill(); return nil })
-	c.cleaner().Finally(named(c.name)+": destroy", c.hooks.destroyEntry, calls, func(err error) { c.failed("Destroy", err) })
+	c.cleaner().Finally(named(c.name)+": destroy", c.hooks.destroyEntry, calls, c.failed)
 }
 
 // cleaner is where resources are destroyed in the background.

@@ -21,6 +21,29 @@ type entry[T any] struct {
 	guard  scheduler.Shield // for the hooks that run protected
 }
 
+// isOut reports whether somebody has acquired e and not given it back.
+func (e *entry[T]) isOut() bool { return e.turn&1 == 1 }
+
+// user names who has acquired e.
+func (e *entry[T]) user() string {
+	if e.holder == nil {
+		return "a callback"
+	}
+	name := e.holder.Name()
+	if e.holder.Completed() {
+		name += " (which has ended without a Release)"
+	}
+	return name
+}
+
+// culprit is user with the place where it was started.
+func (e *entry[T]) culprit() string {
+	if e.holder == nil {
+		return e.user()
+	}
+	return e.holder.Name() + ", started " + e.holder.SpawnLocation()
+}
+
 // add makes the entry of a resource that was just made, in a place that is taken already. reset is that of the time when the
 // making began.
 func (c *core[T]) add(v T, reset uint32) *entry[T] {

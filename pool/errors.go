@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/scheduler"
@@ -12,7 +13,7 @@ import (
 var (
 	// ErrServiceUnavailable: the circuit breaker is open ([Inactive], or [Recovering] with all probes out), so nothing is handed
 	// out (CB-02). Calls return it as *[UnavailableError].
-	ErrServiceUnavailable = errors.New("pool: the circuit breaker is open: try again later")
+	ErrServiceUnavailable = errors.New("pool: the circuit breaker is open; try again later")
 	// ErrNoResource: Create returned nothing to use, a nil pointer for example, and no error (POOL-06). A Create that has nothing
 	// to give at the moment may return it.
 	ErrNoResource = errors.New("pool: Create returned no resource")
@@ -43,6 +44,7 @@ const (
 	callWith           = "pool: With"
 	callRelease        = "pool: Handle.Release"
 	callDestroy        = "pool: Handle.Destroy"
+	callDiscard        = "pool: Handle.Discard"
 	callHijack         = "pool: Handle.Hijack"
 	callReset          = "pool: Reset"
 	callClose          = "pool: Close"
@@ -52,7 +54,11 @@ const (
 )
 
 func (c *core[T]) closedError(call string) error {
-	return &event.ClosedError{Call: call, What: c.brief(), Reason: c.reason, Fix: "acquire before it is closed, or make a new one"}
+	fix := "acquire before it is closed"
+	if c.reason == ErrScopeDisposed {
+		fix = "give it a scope that lasts as long as it is needed: Config.Scope"
+	}
+	return &event.ClosedError{Call: call, What: c.brief(), Reason: c.reason, Fix: fix}
 }
 
 // noPool is the answer of a pool that New has not made.
@@ -63,11 +69,17 @@ func noPool(call string) error {
 // open returns what a *Pool stands for. It panics with a *event.UsageError when that is nothing, or on a foreign goroutine, where
 // no error can be returned.
 func (p *Pool[T]) open(call string) *core[T] {
+	c := p.must(call)
+	if err := c.s.Check(call); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// must is open for any goroutine.
+func (p *Pool[T]) must(call string) *core[T] {
 	if p == nil || p.core == nil {
 		panic(noPool(call))
-	}
-	if err := p.core.s.Check(call); err != nil {
-		panic(err)
 	}
 	return p.core
 }
@@ -99,10 +111,10 @@ func (c *core[T]) foreign(call string, co *scheduler.Coroutine) error {
 	return c.s.CheckRun(call, co, "the "+named(c.name))
 }
 
-// HookError is a failure of a hook of a pool that no call returns.
+// HookError is a failure of a hook of a pool.
 type HookError struct {
 	Pool string // its name
-	Hook string // "Create", "Destroy", "HealthCheck", "BeforeAcquire", "BeforeRelease", "Strategy" for that and OnStateChange, "With" for its release
+	Hook string // "Create", "Destroy", "HealthCheck", "BeforeAcquire", "BeforeRelease", "Strategy", "OnStateChange"; "Release" for [ErrNotReleased], and what With cannot return because of a panic
 	Err  error
 }
 
@@ -110,6 +122,14 @@ func (e *HookError) Error() string { return fmt.Sprintf("%s: %s: %v", named(e.Po
 
 // Unwrap returns the failure.
 func (e *HookError) Unwrap() error { return e.Err }
+
+// failure is err, unless it is nil, with where it comes from.
+func (c *core[T]) failure(hook string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &HookError{c.name, hook, err}
+}
 
 // named is "pool db".
 func named(name string) string {
@@ -119,23 +139,22 @@ func named(name string) string {
 	return "pool " + name
 }
 
-// failed takes a failure of a hook that nobody has seen (GEN-08).
-func (c *core[T]) failed(hook string, err error) {
+// failed takes a failure that nobody has seen (GEN-08).
+func (c *core[T]) failed(err error) {
 	if c.onError == nil {
-		c.scope.Fail(nil, &HookError{c.name, hook, err})
+		c.scope.Fail(nil, err)
 		return
 	}
-	c.told(hook, err)
+	c.told(err)
 }
 
 // told takes a failure that need not be seen: it was swallowed by a rule, or concerns something that is tried again.
-func (c *core[T]) told(hook string, err error) {
-	told := &HookError{c.name, hook, err}
+func (c *core[T]) told(err error) {
 	if c.onError == nil {
-		c.s.Logger().Warn("a pool has met an error", "run", c.s.Name(), "pool", c.name, "hook", hook, "error", fmt.Sprint(err))
+		c.s.Logger().Warn("a pool has met an error", "run", c.s.Name(), "pool", c.name, "error", fmt.Sprint(err))
 		return
 	}
-	if err := c.s.Call(func() error { c.onError(told); return nil }); err != nil {
+	if err := c.s.Call(func() error { c.onError(err); return nil }); err != nil {
 		c.scope.Fail(nil, err)
 	}
 }
@@ -143,28 +162,50 @@ func (c *core[T]) told(hook string, err error) {
 // swallowed is the answer of a hook that may say no; its error is one, too (POOL-20, POOL-22, POOL-34).
 func (c *core[T]) swallowed(hook string, ok bool, err error) bool {
 	if err != nil {
-		c.told(hook, err)
+		c.told(c.failure(hook, err))
 	}
 	return ok && err == nil
 }
 
-// UnavailableError says that the circuit breaker of a pool is open. It matches [ErrServiceUnavailable].
+// UnavailableError says that a pool hands out nothing because of its circuit breaker. It matches [ErrServiceUnavailable].
 type UnavailableError struct {
-	Pool  string // its name
-	State State  // [Inactive], or [Recovering] when all probes are out
+	Pool  string    // its name
+	State State     // [Inactive], or [Recovering] when all probes are out
+	Since time.Time // about when it began to refuse, on the clock of the run
+	Cause error     // the failure at which its strategy has turned it off; nil: somebody did so by hand
 }
 
 func (e *UnavailableError) Error() string {
-	return fmt.Sprintf("%s: its circuit breaker is %v; try again later", named(e.Pool), e.State)
+	text := named(e.Pool) + " is inactive: its circuit breaker is open; try again later"
+	if e.State == Recovering {
+		text = named(e.Pool) + " is recovering, and all probes of its circuit breaker are out; try again later"
+	}
+	if e.Cause != nil {
+		text += " (" + fmt.Sprint(e.Cause) + ")"
+	}
+	return text
 }
 
 // Is reports whether target is ErrServiceUnavailable.
 func (e *UnavailableError) Is(target error) bool { return target == ErrServiceUnavailable }
 
-// unavailable counts a refusal and returns its error.
+// Unwrap returns the cause.
+func (e *UnavailableError) Unwrap() error { return e.Cause }
+
+// unavailable counts a refusal and returns its error, which is made once for each state.
 func (c *core[T]) unavailable() error {
 	c.stats.Refused++
-	return &c.refusals[c.breaker.state()]
+	if state := c.breaker.state(); c.refusal == nil || c.refusal.State != state {
+		c.refusal = &UnavailableError{c.name, state, c.s.Reactor().Now(), c.cause}
+	}
+	return c.refusal
+}
+
+// fails tells the breaker of a failure.
+func (c *core[T]) fails(t ticket, err error) {
+	c.failing = err
+	defer func() { c.failing = nil }()
+	c.breaker.failure(t, err)
 }
 
 // brief is "pool db 3/10": how many resources there are, of how many.

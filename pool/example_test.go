@@ -54,9 +54,9 @@ func Example() {
 	})
 	// Output:
 	// 0 has the desk
-	// 1 leaves: pool: Acquire: timeout after 2s
+	// 1 leaves: pool: Acquire: timeout after 2s: pool desks 1/1, in use by coroutine 2
 	// 2 has the desk
-	// pool desks 1/1, idle 1, active 0, reserved 0, waiting 0, breaker active
+	// pool desks 1/1, idle 1, active 0, reserved 0, waiting 0, breaker closed
 }
 
 // A circuit breaker that opens after two failures in a row, and lets a probe through after ten seconds.
@@ -88,10 +88,10 @@ func ExampleConsecutiveFailures() {
 		return p.Close(co)
 	})
 	// Output:
-	// nobody answers
+	// pool: Create: nobody answers
 	// active -> inactive
-	// nobody answers
-	// pool: its circuit breaker is inactive; try again later
+	// pool: Create: nobody answers
+	// pool is inactive: its circuit breaker is open; try again later (pool: Create: nobody answers)
 	// inactive -> recovering
 	// using a connection
 	// recovering -> active

@@ -98,7 +98,7 @@ func (c *core[T]) release(co *scheduler.Coroutine, e *entry[T]) (err error) {
 	if ok {
 		c.breaker.success(t)
 	} else {
-		c.breaker.failure(t, ErrRejected)
+		c.fails(t, ErrRejected)
 	}
 	if kept = ok && !c.stale(e) && !e.span.outlived(c.now()); kept {
 		c.put(e, false)
@@ -117,17 +117,30 @@ func (c *core[T]) accepts(co *scheduler.Coroutine, e *entry[T]) bool {
 	return c.swallowed("BeforeRelease", ok, err)
 }
 
-// Destroy takes the resource out of the pool and destroys it, for those who know that it is no good: the breaker counts a
-// failure, [ErrDestroyed]. Errors as for Release. It works when co is cancelled.
-func (h Handle[T]) Destroy(co *scheduler.Coroutine) (err error) {
-	if err := h.back(callDestroy, co); err != nil {
+// Destroy is Discard without a reason: the breaker is told [ErrDestroyed].
+func (h Handle[T]) Destroy(co *scheduler.Coroutine) error {
+	return h.destroy(callDestroy, co, ErrDestroyed)
+}
+
+// Discard takes the resource out of the pool and destroys it, for those who know that it is no good: the breaker counts a failure,
+// for that reason, which must not be nil. A Release that follows, in a defer, is an error that harms nobody. Errors:
+// *event.InvalidArgumentError, and as for Release. It works when co is cancelled.
+func (h Handle[T]) Discard(co *scheduler.Coroutine, reason error) error {
+	if reason == nil {
+		return &event.InvalidArgumentError{Call: callDiscard, Arg: "reason", Got: nil, Legal: "say why, or use Destroy"}
+	}
+	return h.destroy(callDiscard, co, reason)
+}
+
+func (h Handle[T]) destroy(call string, co *scheduler.Coroutine, reason error) (err error) {
+	if err := h.back(call, co); err != nil {
 		return err
 	}
 	e, c := h.e, h.e.pool
 	defer func() { err = c.destroy(co, e) }()
 	t := e.ticket
 	e.ticket = ticket{}
-	c.breaker.failure(t, ErrDestroyed)
+	c.fails(t, reason)
 	return nil
 }
 

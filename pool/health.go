@@ -94,6 +94,6 @@ func (o *checking[T]) Settle(_ *scheduler.Coroutine, err error) {
 	c := (*core[T])(o)
 	c.checks.busy = false
 	if err != nil && !event.IsCancellation(err) {
-		c.failed("Destroy", err)
+		c.failed(err)
 	}
 }

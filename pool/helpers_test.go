@@ -157,3 +157,13 @@ func (s *spyStrategy) ShouldRecover(pool.Source) bool { s.asked++; return false 
 func isOneOf(err error, wanted ...error) bool {
 	return slices.ContainsFunc(wanted, func(w error) bool { return errors.Is(err, w) })
 }
+
+// isOfHook checks that err is this failure of that hook, as the pool tells it.
+func isOfHook(t *testing.T, err error, hook string, failure error) {
+	t.Helper()
+	var of *pool.HookError
+	if assert.ErrorAs(t, err, &of) {
+		assert.Equal(t, hook, of.Hook)
+		assert.Same(t, failure, of.Err)
+	}
+}

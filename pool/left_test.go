@@ -119,7 +119,9 @@ func TestPool_POOL08_ATimeoutBoundsBeforeAcquireToo(t *testing.T) {
 		began := co.Now()
 		_, err := p.Acquire(co, scheduler.Timeout(5*ms))
 		cotest.IsTimeout(t, err)
-		assert.Equal(t, &event.TimeoutError{Call: "pool: Acquire", Limit: 5 * ms}, err)
+		var late *event.TimeoutError
+		require.ErrorAs(t, err, &late)
+		assert.Equal(t, event.TimeoutError{Call: "pool: Acquire", Limit: 5 * ms}, *late)
 		assert.Equal(t, 5*ms, co.Now().Sub(began))
 		assert.Equal(t, []int{1}, d.gone, "nobody knows what the hook has left of it")
 		d.has(0, 0, 0)
@@ -133,7 +135,7 @@ func TestPool_POOL05_ATimeoutOfCreateIsNotOneOfTheAcquire(t *testing.T) {
 		d.creates(func(*scheduler.Coroutine, int) error { return dial })
 		p := d.open(co)
 		_, err := p.Acquire(co, scheduler.Timeout(hour))
-		assert.Same(t, dial, err)
+		isOfHook(t, err, "Create", dial)
 	})
 }
 

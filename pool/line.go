@@ -2,6 +2,7 @@ package pool
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -99,26 +100,28 @@ func (o *waiting[T]) WaitInfo() string {
 	return c.brief() + ": acquire" + c.users()
 }
 
-// users is ", in use by a, b", or nothing.
+// users is ", in use by a, b, 1 being made", or as much of it as there is.
 func (c *core[T]) users() string {
 	const most = 5
 	var names []string
 	for _, e := range c.entries {
-		switch {
-		case e.holder == nil:
-		case e.holder.Completed():
-			names = append(names, e.holder.Name()+" (which has ended without a Release)")
-		default:
-			names = append(names, e.holder.Name())
+		if len(names) == most {
+			more := c.total - c.idle.Len() - c.line.Reserved() - c.builds - most
+			names[most-1] += " and " + strconv.Itoa(more) + " more"
+			break
+		}
+		if e.isOut() {
+			names = append(names, e.user())
 		}
 	}
-	if n := len(names); n > most {
-		names = append(names[:most], strconv.Itoa(n-most)+" more")
+	text := ""
+	if len(names) > 0 {
+		text = ", in use by " + strings.Join(names, ", ")
 	}
-	if len(names) == 0 {
-		return ""
+	if c.builds > 0 {
+		text += ", " + strconv.Itoa(c.builds) + " being made"
 	}
-	return ", in use by " + strings.Join(names, ", ")
+	return text
 }
 
 // inLine puts who came for the first time at that number into the line: behind those who came before.
@@ -145,6 +148,11 @@ func (c *core[T]) waited(co *scheduler.Coroutine, w *waitq.Waiter[place[T]], err
 	return d.entry, d.fresh, d.ticket, nil
 }
 
+// late is a timeout that says what there was to wait for.
+func (c *core[T]) late(err *event.TimeoutError) error {
+	return fmt.Errorf("%w: %s%s", err, c.brief(), c.users())
+}
+
 // gaveUp counts a wait that ended with err, and returns what the caller sees.
 func (c *core[T]) gaveUp(err error) error {
 	if c.reason == ErrScopeDisposed {
@@ -153,6 +161,9 @@ func (c *core[T]) gaveUp(err error) error {
 	switch {
 	case errors.Is(err, event.ErrTimeout):
 		c.stats.TimedOut++
+		if late, ok := err.(*event.TimeoutError); ok && late.Call == callAcquire { // otherwise it is that of a block
+			err = c.late(late)
+		}
 	case event.IsCancellation(err):
 		c.stats.Cancelled++
 	}

@@ -34,24 +34,27 @@ type core[T any] struct {
 
 	hooks    hooks[T] // immutable
 	breaker  breaker
-	reason   error       // nil: open
-	reset    uint32      // how often Reset was called
-	entries  []*entry[T] // that exist, in no order
-	builds   int         // resources that are being made
-	covered  int         // of these, those that somebody in the line waits for
-	spare    []*build[T] // of these, what nobody waits for, oldest first
-	arrivals uint64      // acquisitions that may come back to the line, so far
+	reason   error             // nil: open
+	failing  error             // what the breaker is being told of
+	cause    error             // what it was told of when it opened; nil: nothing
+	refusal  *UnavailableError // of now; nil: there was none
+	reset    uint32            // how often Reset was called
+	entries  []*entry[T]       // that exist, in no order
+	builds   int               // resources that are being made
+	covered  int               // of these, those that somebody in the line waits for
+	spare    []*build[T]       // of these, what nobody waits for, oldest first
+	arrivals uint64            // acquisitions that may come back to the line, so far
 
-	refusals [Recovering + 1]UnavailableError // immutable
-	name     string                           // immutable
-	min      int                              // immutable
-	timeout  time.Duration                    // immutable; Config.AcquireTimeout
-	onError  func(error)                      // immutable
-	scope    *scheduler.Scope                 // immutable; that the pool belongs to
-	own      *scheduler.Scope                 // immutable; of the pool's own coroutines
-	self     weak.Pointer[Pool[T]]            // immutable
+	name     string                // immutable
+	min      int                   // immutable
+	timeout  time.Duration         // immutable; Config.AcquireTimeout
+	onError  func(error)           // immutable
+	scope    *scheduler.Scope      // immutable; that the pool belongs to
+	own      *scheduler.Scope      // immutable; of the pool's own coroutines
+	self     weak.Pointer[Pool[T]] // immutable
 	cleanup  runtime.Cleanup
-	owned    scheduler.Owned
+	owned    scheduler.Owned // in scope
+	ownOwned scheduler.Owned // in own
 	base     event.Base
 	closers  waitq.Queue[struct{}] // who awaits that the last resource is gone
 	drained  bool                  // it is
@@ -84,9 +87,6 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 		timeout: cfg.AcquireTimeout, onError: cfg.OnError,
 	}}
 	c := p.core
-	for state := range c.refusals {
-		c.refusals[state] = UnavailableError{c.name, State(state)}
-	}
 	var err error
 	if c.own, err = c.s.NewRoot(); err != nil {
 		return nil, err
@@ -106,6 +106,7 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 	c.plain = c.hooks.release == nil && !c.age.limited
 	c.cleanup = runtime.AddCleanup(p, dropped[T], c)
 	scope.Own(&c.owned, (*belonging[T])(c))
+	c.own.Own(&c.ownOwned, (*belonging[T])(c)) // Create, for one, can end it
 	if c.reason != nil {
 		return nil, c.closedError(callNew)
 	}
@@ -151,11 +152,11 @@ func (c *core[T]) made(co *scheduler.Coroutine) (*entry[T], error) {
 	return e, err
 }
 
-// Name returns what the configuration calls the pool.
-func (p *Pool[T]) Name() string { return p.core.name }
+// Name returns what the configuration calls the pool. Any goroutine.
+func (p *Pool[T]) Name() string { return p.must("pool: Name").name }
 
-// Now returns the time on the clock of the run.
-func (p *Pool[T]) Now() time.Time { return p.core.s.Reactor().Now() }
+// Now returns the time on the clock of the run. Any goroutine.
+func (p *Pool[T]) Now() time.Time { return p.must("pool: Now").s.Reactor().Now() }
 
 // AsEvent returns the event that happens when the pool was closed and its last resource is gone.
 func (p *Pool[T]) AsEvent() *event.Base {

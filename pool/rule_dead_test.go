@@ -169,22 +169,22 @@ func TestPool_EVT16_InfoSaysWhatItHolds(t *testing.T) {
 	inRun(t, 3, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
 		d.cfg.Name = "db"
 		p := d.open(co)
-		assert.Equal(t, "pool db 0/3, idle 0, active 0, reserved 0, waiting 0, breaker active", p.Info())
+		assert.Equal(t, "pool db 0/3, idle 0, active 0, reserved 0, waiting 0, breaker closed", p.Info())
 		hs := d.take(co, 3)
 		vs := d.queued(co, 2)
-		assert.Equal(t, "pool db 3/3, idle 0, active 3, reserved 0, waiting 2, breaker active", p.Info())
+		assert.Equal(t, "pool db 3/3, idle 0, active 3, reserved 0, waiting 2, breaker closed, in use by main, main, main", p.Info())
 		give(t, co, hs[0])
-		assert.Equal(t, "pool db 3/3, idle 1, active 2, reserved 1, waiting 1, breaker active", p.Info())
+		assert.Equal(t, "pool db 3/3, idle 1, active 2, reserved 1, waiting 1, breaker closed, in use by main, main", p.Info())
 		assert.Equal(t, "db", p.Name())
 		assert.Contains(t, vs[1].co.WaitsFor(), "pool db")
 		give(t, co, hs[1:]...)
 		join(t, co, vs...)
 		give(t, co, vs[0].h, vs[1].h)
-		assert.Equal(t, "pool db 3/3, idle 3, active 0, reserved 0, waiting 0, breaker active", p.Info())
+		assert.Equal(t, "pool db 3/3, idle 3, active 0, reserved 0, waiting 0, breaker closed", p.Info())
 		require.NoError(t, p.Deactivate())
-		assert.Contains(t, p.Info(), "inactive")
+		assert.Contains(t, p.Info(), "breaker open")
 		require.NoError(t, p.Close(co))
-		assert.Contains(t, p.Info(), "closed")
+		assert.Contains(t, p.Info(), ", closed")
 		assert.Contains(t, p.AsEvent().Info(), "db")
 	})
 }
@@ -192,7 +192,7 @@ func TestPool_EVT16_InfoSaysWhatItHolds(t *testing.T) {
 func TestPool_EVT16_WithoutAName(t *testing.T) {
 	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
 		d.stocked(co)
-		assert.Equal(t, "pool 1/2, idle 1, active 0, reserved 0, waiting 0, breaker active", d.p.Info())
+		assert.Equal(t, "pool 1/2, idle 1, active 0, reserved 0, waiting 0, breaker closed", d.p.Info())
 		assert.Equal(t, pool.Active, d.p.State())
 	})
 }

@@ -75,7 +75,7 @@ var failures = map[string]struct {
 }{
 	"an error": {
 		func() error { return errMake },
-		func(t *testing.T, err error) { assert.Same(t, errMake, err) },
+		func(t *testing.T, err error) { isOfHook(t, err, "Create", errMake) },
 	},
 	"a panic": {
 		func() error { panic(errMake) },
@@ -135,7 +135,7 @@ func TestPool_POOL05_TheNextMakesItsOwn(t *testing.T) {
 		vs := d.queued(co, 3)
 		gs[0].Open(nil, errMake)
 		settle(co)
-		assert.Same(t, errMake, vs[0].err)
+		isOfHook(t, vs[0].err, "Create", errMake)
 		assert.False(t, vs[1].over)
 		assert.Equal(t, 1, p.Stats().Constructing)
 		gs[1].Open(nil, nil)
@@ -160,7 +160,7 @@ func TestPool_POOL05_OnlyWhoHasStartedIt(t *testing.T) {
 		gs[1].Open(nil, errMake)
 		settle(co)
 		assert.False(t, vs[0].over)
-		assert.Same(t, errMake, vs[1].err)
+		isOfHook(t, vs[1].err, "Create", errMake)
 		gs[0].Open(nil, nil)
 		join(t, co, vs[0])
 		got(t, vs[:1], 1)

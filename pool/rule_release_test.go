@@ -103,7 +103,7 @@ func TestPool_POOL23_TheNewOneCannotBeMade(t *testing.T) {
 		d.ruin(1)
 		give(t, co, h)
 		join(t, co, vs...)
-		assert.Same(t, errMake, vs[0].err)
+		isOfHook(t, vs[0].err, "Create", errMake)
 		got(t, vs[1:], 2)
 		give(t, co, vs[1].h)
 	})

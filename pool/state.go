@@ -43,11 +43,15 @@ func (p *Pool[T]) become(call string, to State) error {
 type guarded[T any] core[T]
 
 func (g *guarded[T]) call(fn func() error) error { return g.s.Call(fn) }
-func (g *guarded[T]) told(err error)             { (*core[T])(g).told("Strategy", err) }
+func (g *guarded[T]) told(hook string, err error) {
+	c := (*core[T])(g)
+	c.told(c.failure(hook, err))
+}
 
 // opened refuses everybody who waits. What is being made for them is there for later.
 func (g *guarded[T]) opened() {
 	c := (*core[T])(g)
+	c.cause, c.refusal = c.failing, nil
 	for w := c.line.First(); w != nil; w = c.line.First() {
 		b := c.uncover(w)
 		c.line.Reject(w, c.unavailable())

@@ -47,7 +47,7 @@ func (p *Pool[T]) Stats() Stats {
 	return s
 }
 
-// Info describes the pool for people: "pool db 3/10, idle 1, active 2, reserved 0, waiting 0, breaker active" (EVT-16). It panics
+// Info describes the pool for people: "pool db 3/10, idle 1, active 2, reserved 0, waiting 0, breaker closed, in use by a, b" (EVT-16). It panics
 // with a *event.UsageError on a foreign goroutine.
 func (p *Pool[T]) Info() string {
 	return p.open("pool: Info").info()
@@ -63,9 +63,10 @@ func (c *core[T]) info() string {
 	}{{"idle", idle}, {"active", c.total - idle}, {"reserved", c.line.Reserved()}, {"waiting", c.line.Waiting()}} {
 		b.WriteString(", " + n.what + " " + strconv.Itoa(n.n))
 	}
-	b.WriteString(", breaker " + c.breaker.state().String())
+	b.WriteString(", breaker " + [...]string{"closed", "open", "half-open"}[c.breaker.state()])
 	if c.reason != nil {
 		b.WriteString(", closed")
 	}
+	b.WriteString(c.users())
 	return b.String()
 }

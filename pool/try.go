@@ -75,18 +75,23 @@ func (c *core[T]) tryToMake(co *scheduler.Coroutine, t *ticket) (*entry[T], erro
 		return nil, nil
 	}
 	b.try = a
+	taken := false
+	defer func() {
+		b.try = nil                   // what is made later is for anybody
+		if a.entry != nil && !taken { // also when co is unwound
+			c.put(a.entry, true)
+		}
+	}()
 	err := co.YieldTo(b.co)
-	b.try = nil // what is made later is for anybody
 	switch {
 	case a.entry != nil && err == nil:
+		taken = true
 		return a.entry, nil
-	case a.entry != nil:
-		c.put(a.entry, true)
 	case a.err != nil:
 		c.judge(*t, a.err)
 		*t = ticket{}
-		if err == nil && !errors.Is(a.err, ErrNoResource) {
-			err = a.err
+		if !errors.Is(a.err, ErrNoResource) {
+			err = event.WithCause(a.err, err)
 		}
 	}
 	return nil, err
