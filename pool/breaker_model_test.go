@@ -204,13 +204,13 @@ func TestBreaker_Model(t *testing.T) {
 	for name, make := range map[string]func(t *rapid.T, r *rules) Strategy{
 		"ConsecutiveFailures": func(t *rapid.T, r *rules) Strategy {
 			r.failures = rapid.IntRange(1, 4).Draw(t, "failures")
-			return &ConsecutiveFailures{r.failures, r.coolDown, r.maxProbes, r.successes, 0, recovery{}}
+			return &ConsecutiveFailures{r.failures, r.coolDown, r.maxProbes, r.successes, 0, recovery{}, attachment{}}
 		},
 		"FailureRate": func(t *rapid.T, r *rules) Strategy {
 			r.rate = rapid.SampledFrom([]float64{0.25, 0.5, 0.75, 1}).Draw(t, "rate")
 			r.window = 10 * rapid.SampledFrom([]time.Duration{1, 3, 7}).Draw(t, "step")
 			r.minResults = rapid.IntRange(1, 6).Draw(t, "minResults")
-			return &FailureRate{r.rate, r.window, r.minResults, r.coolDown, r.maxProbes, r.successes, rateWindow{}, recovery{}}
+			return &FailureRate{r.rate, r.window, r.minResults, r.coolDown, r.maxProbes, r.successes, rateWindow{}, recovery{}, attachment{}}
 		},
 	} {
 		t.Run(name, func(outer *testing.T) {

@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"slices"
+
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/internal/waitq"
 	"github.com/uvasync/uvasync/scheduler"
@@ -58,6 +60,7 @@ func (b *build[T]) Settle(_ *scheduler.Coroutine, err error) {
 	case err != nil:
 		b.pool.failed(err)
 	}
+	b.co = nil // it knows who wanted the resource
 }
 
 // forgo ends it, as nobody shall have what is made.
@@ -138,7 +141,7 @@ func (c *core[T]) judge(t ticket, err error) {
 func (c *core[T]) unspare(b *build[T]) {
 	for i, s := range c.spare {
 		if s == b {
-			c.spare = append(c.spare[:i], c.spare[i+1:]...)
+			c.spare = slices.Delete(c.spare, i, i+1)
 			return
 		}
 	}

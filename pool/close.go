@@ -89,10 +89,12 @@ func (c *core[T]) shut(reason error) bool {
 			clock.Stop()
 		}
 	}
+	leave(c.breaker.strategy)
 	err := c.closedError(callAcquire)
 	for w := c.line.First(); w != nil; {
 		next := w.Behind()
 		if w.Data.build == nil {
+			c.uncover(w)
 			c.line.Reject(w, err)
 		}
 		w = next

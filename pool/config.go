@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/uvasync/uvasync/event"
@@ -113,17 +114,25 @@ func (cfg *Config[T]) check() error {
 
 // checkStrategy returns what a strategy that can be checked has against itself.
 func checkStrategy(call string, s Strategy) error {
+	if r := reflect.ValueOf(s); r.Kind() == reflect.Pointer && r.IsNil() {
+		return inCall(call, invalid("Strategy", "a nil pointer", "pass the address of one, or nothing"))
+	}
 	checked, ok := s.(interface{ Check() error })
 	if !ok {
 		return nil
 	}
-	err := checked.Check()
-	if wrong, ok := err.(*event.InvalidArgumentError); ok {
-		named := *wrong
-		named.Call = call
-		return &named
+	return inCall(call, checked.Check())
+}
+
+// inCall is err as that of another call.
+func inCall(call string, err error) error {
+	wrong, ok := err.(*event.InvalidArgumentError)
+	if !ok {
+		return err
 	}
-	return err
+	renamed := *wrong
+	renamed.Call = call
+	return &renamed
 }
 
 const notNegative = "it must not be negative; 0 is off"

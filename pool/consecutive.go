@@ -22,6 +22,7 @@ type ConsecutiveFailures struct {
 
 	bad      int // failures in a row while Active; loop goroutine only, as is recovery
 	recovery recovery
+	attachment
 }
 
 const defaultFailures = 5
@@ -35,6 +36,14 @@ func (c *ConsecutiveFailures) Check() error {
 		return invalid("ConsecutiveFailures.Failures", c.Failures, "it must be at least 1; 0 is the default of 5")
 	}
 	return checkRecovery("ConsecutiveFailures", c.CoolDown, c.MaxProbes, c.Successes)
+}
+
+func (c *ConsecutiveFailures) attach(pool string) error {
+	if err := c.attachment.attach(pool); err != nil {
+		return err
+	}
+	c.bad, c.recovery = 0, recovery{}
+	return nil
 }
 
 // ReportSuccess implements [Strategy].

@@ -171,7 +171,7 @@ func refusedArgument(t *testing.T, s interface{ Check() error }, text string) {
 
 func TestConsecutiveFailures_CheckNamesTheField(t *testing.T) {
 	assert.NoError(t, (&ConsecutiveFailures{}).Check())
-	assert.NoError(t, (&ConsecutiveFailures{1, 1, 1, 1, 0, recovery{}}).Check())
+	assert.NoError(t, (&ConsecutiveFailures{1, 1, 1, 1, 0, recovery{}, attachment{}}).Check())
 	refusedArgument(t, (*ConsecutiveFailures)(nil),
 		"Strategy is nil; pass the address of a ConsecutiveFailures, or no strategy at all")
 	refusedArgument(t, &ConsecutiveFailures{Failures: -1},

@@ -27,6 +27,7 @@ type FailureRate struct {
 
 	results  rateWindow // while Active; loop goroutine only, as is recovery
 	recovery recovery
+	attachment
 }
 
 const (
@@ -48,6 +49,14 @@ func (f *FailureRate) Check() error {
 		return invalid("FailureRate.MinResults", f.MinResults, "it must be at least 1; 0 is the default of 20")
 	}
 	return checkRecovery("FailureRate", f.CoolDown, f.MaxProbes, f.Successes)
+}
+
+func (f *FailureRate) attach(pool string) error {
+	if err := f.attachment.attach(pool); err != nil {
+		return err
+	}
+	f.results, f.recovery = rateWindow{}, recovery{}
+	return nil
 }
 
 // ReportSuccess implements [Strategy].

@@ -30,7 +30,7 @@ func (h Handle[T]) Value() (v T) {
 func (h Handle[T]) Release(co *scheduler.Coroutine) error {
 	e := h.e
 	// back, written out, because most calls are good and it is not inlined.
-	if e == nil || e.turn != h.turn || co.Check(callRelease) != nil || co.Scheduler() != e.pool.s {
+	if e == nil || co.Check(callRelease) != nil || co.Scheduler() != e.pool.s || e.turn != h.turn {
 		return h.back(callRelease, co)
 	}
 	e.turn++

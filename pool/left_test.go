@@ -46,6 +46,126 @@ func TestPool_GEN06_WhatWasNeverReleasedIsTakenBackAtTheEndOfTheRun(t *testing.T
 	})
 }
 
+func TestPool_GEN06_WithoutOnErrorTheRunFailsForWhatWasNeverReleased(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		d := newDepot(e, 3)
+		d.cfg.Name, d.cfg.OnError = "desks", nil
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			d.open(co)
+			var h handle
+			for range 2 {
+				_, err := co.Await(e.Spawn(co, leaves(d, &h), scheduler.Named("careless")))
+				require.NoError(t, err)
+			}
+			return nil
+		})
+		require.ErrorIs(t, err, pool.ErrNotReleased)
+		assert.Contains(t, err.Error(), "pool desks: Release: ")
+		assert.Contains(t, err.Error(), "by careless, started ")
+		assert.Contains(t, err.Error(), "left_test.go:")
+		assert.ElementsMatch(t, []int{1, 2}, d.gone)
+	})
+}
+
+func TestPool_GEN06_TheEndOfTheScopeIsNotThatOfTheRun(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		d := newDepot(e, 2)
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			in, err := co.Scope().New()
+			require.NoError(t, err)
+			d.cfg.Scope = in
+			d.open(co)
+			var h handle
+			_, err = co.Await(e.Spawn(in, leaves(d, &h)))
+			require.NoError(t, err)
+			require.NoError(t, in.Dispose(errStop))
+			settle(co)
+			assert.Empty(t, d.gone, "somebody may have the handle")
+			return nil
+		})
+		assert.NoError(t, err)
+		assert.Equal(t, []int{1}, d.gone)
+		d.wasTold(pool.ErrNotReleased)
+	})
+}
+
+func TestPool_With_Discard(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		s := &spyStrategy{}
+		d.cfg.Strategy = s
+		p := d.open(co)
+		err := p.With(co, func(*scheduler.Coroutine, *part) error { return pool.Discard(errBoom) })
+		assert.ErrorIs(t, err, errBoom)
+		assert.Equal(t, "boom", err.Error())
+		assert.Equal(t, []int{1}, d.gone)
+		assert.Equal(t, []error{errBoom}, s.failures)
+		assert.NoError(t, p.With(co, func(*scheduler.Coroutine, *part) error { return pool.Discard(nil) }))
+		assert.Equal(t, []int{1}, d.gone)
+		h := d.take(co, 1)[0]
+		cotest.IsInvalid(t, h.Discard(co, nil), "pool: Handle.Discard", "reason")
+		require.NoError(t, h.Discard(co, errStop))
+		cotest.IsUsage(t, h.Release(co), "given back already")
+		assert.Equal(t, []error{errBoom, errStop}, s.failures)
+	})
+}
+
+func TestPool_CB07_AStrategyBelongsToOnePoolAtATime(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		for _, s := range []pool.Strategy{&pool.ConsecutiveFailures{}, &pool.FailureRate{}} {
+			cfg := pool.Config[int]{Name: "a", Strategy: s, Create: func(*scheduler.Coroutine) (int, error) { return 1, nil }}
+			a, err := pool.New(co, cfg)
+			require.NoError(t, err)
+			_, err = pool.New(co, cfg)
+			cotest.IsInvalid(t, err, "pool: New", "Strategy")
+			assert.Contains(t, err.Error(), "pool a")
+			cfg.Strategy = nil
+			b, err := pool.New(co, cfg)
+			require.NoError(t, err)
+			cotest.IsInvalid(t, b.SetStrategy(s), "pool: SetStrategy", "Strategy")
+			require.NoError(t, a.SetStrategy(s), "it is its own already")
+			require.NoError(t, a.SetStrategy(nil))
+			require.NoError(t, b.SetStrategy(s))
+			require.NoError(t, b.Close(co))
+			require.NoError(t, a.SetStrategy(s))
+			require.NoError(t, a.Close(co))
+			cfg.Strategy, cfg.Min = s, 1
+			cfg.Create = func(*scheduler.Coroutine) (int, error) { return 0, errBoom }
+			_, err = pool.New(co, cfg)
+			assert.ErrorIs(t, err, errBoom)
+			_, err = pool.New(co, cfg)
+			assert.ErrorIs(t, err, errBoom, "the first one has left it")
+		}
+		_, err := pool.New(co, pool.Config[int]{Strategy: (*spyStrategy)(nil), Create: func(*scheduler.Coroutine) (int, error) { return 1, nil }})
+		cotest.IsInvalid(t, err, "pool: New", "Strategy")
+	})
+}
+
+func TestPool_CB02_TheRefusalSaysWhyAndSinceWhen(t *testing.T) {
+	inVirtualTime(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.Name, d.cfg.Strategy = "db", &pool.ConsecutiveFailures{Failures: 1, CoolDown: hour}
+		d.creates(func(*scheduler.Coroutine, int) error { return errBoom })
+		p := d.open(co)
+		_, err := p.Acquire(co)
+		require.ErrorIs(t, err, errBoom)
+		since := co.Now()
+		_, err = p.Acquire(co)
+		require.NoError(t, co.Delay(ms))
+		_, again := p.Acquire(co)
+		assert.Same(t, err, again, "one for all")
+		var refused *pool.UnavailableError
+		require.ErrorAs(t, err, &refused)
+		assert.ErrorIs(t, refused.Cause, errBoom)
+		assert.True(t, since.Equal(refused.Since))
+		assert.ErrorIs(t, err, errBoom)
+		assert.Contains(t, err.Error(), "pool db is inactive: its circuit breaker is open")
+		require.NoError(t, p.Activate())
+		require.NoError(t, p.Deactivate())
+		_, err = p.Acquire(co)
+		require.ErrorAs(t, err, &refused)
+		assert.NoError(t, refused.Cause, "by hand")
+	})
+}
+
 func TestPool_DEAD10_TheReportNamesWhoHasEndedWithoutARelease(t *testing.T) {
 	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		d := newDepot(e, 1)

@@ -3,6 +3,7 @@ package pool
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,11 +33,13 @@ func (c *core[T]) reserve(w *waitq.Waiter[place[T]], e *entry[T], fresh bool) {
 // are covered: there is nobody else in the line while there is room.
 func (c *core[T]) cover() {
 	for c.line.Waiting() > c.covered && (c.total < c.max && c.reason == nil || len(c.spare) > 0) {
-		w := c.line.First()
-		for w.Data.build != nil {
-			w = w.Behind()
+		if c.bare == nil {
+			c.bare = c.line.First()
 		}
-		c.coverOne(w)
+		for c.bare.Data.build != nil {
+			c.bare = c.bare.Behind()
+		}
+		c.coverOne(c.bare)
 	}
 }
 
@@ -47,7 +50,7 @@ func (c *core[T]) coverOne(w *waitq.Waiter[place[T]]) {
 		return
 	}
 	b := c.spare[0]
-	c.spare = c.spare[1:]
+	c.spare = slices.Delete(c.spare, 0, 1)
 	c.claim(b, w)
 }
 
@@ -56,8 +59,11 @@ func (c *core[T]) claim(b *build[T], w *waitq.Waiter[place[T]]) {
 	c.covered++
 }
 
-// uncover takes from w what is being made for it, if anything is.
+// uncover takes from w, which is about to leave the line or has just left it, what is being made for it, if anything is.
 func (c *core[T]) uncover(w *waitq.Waiter[place[T]]) *build[T] {
+	if c.bare == w {
+		c.bare = w.Behind()
+	}
 	b := w.Data.build
 	if b != nil {
 		b.waiter, w.Data.build = nil, nil
@@ -130,6 +136,7 @@ func (c *core[T]) inLine(co *scheduler.Coroutine, p place[T]) *waitq.Waiter[plac
 	for next != nil && next.Data.came < p.came {
 		next = next.Behind()
 	}
+	c.bare = nil
 	return c.line.PushBefore(next, co, p)
 }
 

@@ -34,16 +34,17 @@ type core[T any] struct {
 
 	hooks    hooks[T] // immutable
 	breaker  breaker
-	reason   error             // nil: open
-	failing  error             // what the breaker is being told of
-	cause    error             // what it was told of when it opened; nil: nothing
-	refusal  *UnavailableError // of now; nil: there was none
-	reset    uint32            // how often Reset was called
-	entries  []*entry[T]       // that exist, in no order
-	builds   int               // resources that are being made
-	covered  int               // of these, those that somebody in the line waits for
-	spare    []*build[T]       // of these, what nobody waits for, oldest first
-	arrivals uint64            // acquisitions that may come back to the line, so far
+	reason   error                   // nil: open
+	failing  error                   // what the breaker is being told of
+	cause    error                   // what it was told of when it opened; nil: nothing
+	refusal  *UnavailableError       // of now; nil: there was none
+	reset    uint32                  // how often Reset was called
+	entries  []*entry[T]             // that exist, in no order
+	builds   int                     // resources that are being made
+	covered  int                     // of these, those that somebody in the line waits for
+	spare    []*build[T]             // of these, what nobody waits for, oldest first
+	bare     *waitq.Waiter[place[T]] // nobody before it in the line waits without a build; nil: look at all
+	arrivals uint64                  // acquisitions that may come back to the line, so far
 
 	name     string                // immutable
 	min      int                   // immutable
@@ -82,6 +83,9 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 			return nil, err
 		}
 	}
+	if err := take(cfg.Strategy, named(cfg.Name)); err != nil {
+		return nil, err
+	}
 	p := &Pool[T]{&core[T]{
 		s: co.Scheduler(), scope: scope, hooks: cfg.hooks(), name: cfg.Name, min: cfg.Min, max: cfg.Max,
 		timeout: cfg.AcquireTimeout, onError: cfg.OnError,
@@ -89,6 +93,7 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 	c := p.core
 	var err error
 	if c.own, err = c.s.NewRoot(); err != nil {
+		leave(cfg.Strategy)
 		return nil, err
 	}
 	// What resources spawn for themselves belongs to the pool: it keeps no run alive, is cancelled at the end of the pool, and its

@@ -1,5 +1,7 @@
 package pool
 
+import "github.com/uvasync/uvasync/event"
+
 // State returns the state of the circuit breaker. It panics with a *event.UsageError on a foreign goroutine.
 func (p *Pool[T]) State() State {
 	return p.open("pool: State").breaker.state()
@@ -25,6 +27,13 @@ func (p *Pool[T]) SetStrategy(s Strategy) error {
 	}
 	if err := checkStrategy(callSetStrategy, s); err != nil {
 		return err
+	}
+	if c.reason == nil {
+		before := c.breaker.strategy
+		leave(before) // it may be the same
+		if err := take(s, named(c.name)); err != nil {
+			return event.Join(inCall(callSetStrategy, err), take(before, named(c.name)))
+		}
 	}
 	c.breaker.use(s)
 	return nil
@@ -52,9 +61,14 @@ func (g *guarded[T]) told(hook string, err error) {
 func (g *guarded[T]) opened() {
 	c := (*core[T])(g)
 	c.cause, c.refusal = c.failing, nil
+	var builds []*build[T]
 	for w := c.line.First(); w != nil; w = c.line.First() {
-		b := c.uncover(w)
+		if b := c.uncover(w); b != nil {
+			builds = append(builds, b)
+		}
 		c.line.Reject(w, c.unavailable())
+	}
+	for _, b := range builds {
 		c.unclaimed(b)
 	}
 }

@@ -64,6 +64,43 @@ const (
 	defaultSuccesses = 1
 )
 
+// exclusive is a strategy that remembers what it is told, and so belongs to one pool at a time.
+type exclusive interface {
+	attach(pool string) error
+	detach()
+}
+
+// take makes s, which may be nil, the strategy of a pool.
+func take(s Strategy, pool string) error {
+	if s, ok := s.(exclusive); ok {
+		return s.attach(pool)
+	}
+	return nil
+}
+
+// leave is the end of that.
+func leave(s Strategy) {
+	if s, ok := s.(exclusive); ok {
+		s.detach()
+	}
+}
+
+// attachment is the pool that a strategy belongs to.
+type attachment struct {
+	pool  string
+	taken bool
+}
+
+func (a *attachment) attach(pool string) error {
+	if a.taken {
+		return invalid("Strategy", "that of "+a.pool, "make one for each pool: it remembers what it is told")
+	}
+	*a = attachment{pool, true}
+	return nil
+}
+
+func (a *attachment) detach() { *a = attachment{} }
+
 // recovery is what the strategies here have in common: how a pool that they turned off comes back.
 type recovery struct {
 	since time.Time // when the pool became Inactive
