@@ -180,10 +180,14 @@ func (e *UnavailableError) Error() string {
 	if e.State == Recovering {
 		text = named(e.Pool) + " is recovering, and all probes of its circuit breaker are out; try again later"
 	}
-	if e.Cause != nil {
-		text += " (" + fmt.Sprint(e.Cause) + ")"
+	switch cause := e.Cause.(type) {
+	case nil:
+		return text
+	case *HookError:
+		return text + fmt.Sprintf(" (%s: %v)", cause.Hook, cause.Err)
+	default:
+		return text + fmt.Sprintf(" (%v)", cause)
 	}
-	return text
 }
 
 // Is reports whether target is ErrServiceUnavailable.

@@ -91,7 +91,7 @@ func ExampleConsecutiveFailures() {
 	// pool: Create: nobody answers
 	// active -> inactive
 	// pool: Create: nobody answers
-	// pool is inactive: its circuit breaker is open; try again later (pool: Create: nobody answers)
+	// pool is inactive: its circuit breaker is open; try again later (Create: nobody answers)
 	// inactive -> recovering
 	// using a connection
 	// recovering -> active
