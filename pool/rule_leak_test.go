@@ -61,7 +61,7 @@ func TestPool_GEN06_WithoutOnErrorTheRunFailsForWhatWasNeverReleased(t *testing.
 		require.ErrorIs(t, err, pool.ErrNotReleased)
 		assert.Contains(t, err.Error(), "pool desks: Release: ")
 		assert.Contains(t, err.Error(), "by careless, started ")
-		assert.Contains(t, err.Error(), "left_test.go:")
+		assert.Contains(t, err.Error(), "rule_leak_test.go:")
 		assert.ElementsMatch(t, []int{1, 2}, d.gone)
 	})
 }
