@@ -44,7 +44,7 @@ sim: ## search for seeds that break what must hold in any order, for SIM_SECONDS
 
 asymmetric: ## test the coroutines on the plain execution contexts, which are used where the fast ones do not work
 	@$(WITH) $(LIBUV) go test -count=1 -timeout=$(TIMEOUT) -tags=uvasync_asymmetric \
-		./internal/coro ./scheduler ./scope ./future ./channel ./cosync ./uvtest .
+		./internal/coro ./scheduler ./scope ./pool ./future ./channel ./cosync ./uvtest .
 
 bench: ## measure against raw libuv and goroutines; CASES=timer,poll and ROUNDS=9 choose, QUICK=1 is for a first look
 	@$(WITH) $(LIBUV) go -C bench run . \

@@ -72,7 +72,7 @@ func (c *core[T]) waits(co *scheduler.Coroutine, at place[T], opts []scheduler.W
 	if c.timeout > 0 && scheduler.TimeoutOf(opts) == 0 {
 		opts = append([]scheduler.WaitOption{scheduler.Timeout(c.timeout)}, opts...)
 	}
-	if at.came == 0 {
+	if at.came == c.arrivals || at.came == 0 { // nobody has come since
 		w = c.line.Push(co, at)
 	} else {
 		w = c.inLine(co, at)

@@ -38,7 +38,7 @@ type ticket struct {
 type host interface {
 	source() Source              // the pool, for strategies
 	call(fn func() error) error  // runs somebody else's code; a panic is its error
-	opened()                     // the breaker is Inactive now: whoever waits for a resource is refused
+	changed(from, to State)      // the state is another one; with Inactive, whoever waits for a resource is refused
 	told(hook string, err error) // a failure of somebody else's code that no call returns
 }
 
@@ -161,9 +161,7 @@ func (b *breaker) become(to State) {
 	b.now, b.in = to, behaviours[to]
 	b.pass.epoch++
 	b.out = 0
-	if to == Inactive {
-		b.host.opened()
-	}
+	b.host.changed(c.from, to)
 	b.watcher.add(c)
 	b.onChange.add(c)
 	// Deferred, here and below, because somebody else's code that leaves by Goexit must not keep the others waiting.

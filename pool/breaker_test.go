@@ -29,16 +29,20 @@ func newBench(t *testing.T, s Strategy, onChange func(from, to State)) *bench {
 	return h
 }
 
-func (h *bench) source() Source           { return h }
-func (h *bench) Name() string             { return "bench" }
-func (h *bench) State() State             { return h.breaker.state() }
-func (h *bench) Now() time.Time           { return h.clock }
-func (h *bench) Stats() Stats             { return Stats{} }
-func (h *bench) Info() string             { return "bench" }
-func (h *bench) Activate() error          { return h.become(Active) }
-func (h *bench) Deactivate() error        { return h.become(Inactive) }
-func (h *bench) Recover() error           { return h.become(Recovering) }
-func (h *bench) opened()                  { h.opens++ }
+func (h *bench) source() Source    { return h }
+func (h *bench) Name() string      { return "bench" }
+func (h *bench) State() State      { return h.breaker.state() }
+func (h *bench) Now() time.Time    { return h.clock }
+func (h *bench) Stats() Stats      { return Stats{} }
+func (h *bench) Info() string      { return "bench" }
+func (h *bench) Activate() error   { return h.become(Active) }
+func (h *bench) Deactivate() error { return h.become(Inactive) }
+func (h *bench) Recover() error    { return h.become(Recovering) }
+func (h *bench) changed(_, to State) {
+	if to == Inactive {
+		h.opens++
+	}
+}
 func (h *bench) told(_ string, err error) { h.errs = append(h.errs, err) }
 
 func (h *bench) become(to State) error {

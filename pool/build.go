@@ -16,6 +16,7 @@ type build[T any] struct {
 	try    *attempt[T]             // the TryAcquire that began it, and is still there
 	reset  uint32                  // of the pool when it began
 	ticket ticket                  // what its failure counts as for the breaker when nobody waits for it; none is given back
+	begun  bool
 	over   bool
 	forgot bool // nobody shall have what is made
 }
@@ -44,6 +45,7 @@ func (c *core[T]) build(w *waitq.Waiter[place[T]], values *scheduler.Coroutine) 
 }
 
 func (b *build[T]) run(co *scheduler.Coroutine) error {
+	b.begun = true
 	v, err := b.pool.hooks.produce(co)
 	if err != nil {
 		b.end(nil, b.pool.failure("Create", err))
@@ -55,6 +57,8 @@ func (b *build[T]) run(co *scheduler.Coroutine) error {
 // Settle is told when the coroutine has ended: here is what has not gone as run has it.
 func (b *build[T]) Settle(_ *scheduler.Coroutine, err error) {
 	switch {
+	case !b.over && b.begun: // Create exits
+		b.end(nil, b.pool.failure("Create", err))
 	case !b.over:
 		b.end(nil, err)
 	case err != nil:
@@ -120,13 +124,18 @@ func (c *core[T]) unmade(b *build[T], w *waitq.Waiter[place[T]], try *attempt[T]
 		w.Data.ticket = ticket{}
 		c.line.Reject(w, err)
 		c.judge(t, err)
-	case try != nil:
+	case try != nil && !b.givenUp(err):
 		try.err = err
-	case (b.forgot || c.reason != nil) && event.IsCancellation(err):
+	case b.givenUp(err):
 	default:
 		c.told(err)
 		c.judge(b.ticket, err)
 	}
+}
+
+// givenUp reports whether err is nothing but the end of what nobody shall have.
+func (b *build[T]) givenUp(err error) bool {
+	return (b.forgot || b.pool.reason != nil) && event.IsCancellation(err)
 }
 
 // judge tells the breaker what became of an attempt to make a resource: nothing, when it was cancelled.

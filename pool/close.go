@@ -90,6 +90,7 @@ func (c *core[T]) shut(reason error) bool {
 		}
 	}
 	leave(c.breaker.strategy)
+	c.breaker.use(nil)
 	err := c.closedError(callAcquire)
 	for w := c.line.First(); w != nil; {
 		next := w.Behind()
@@ -160,22 +161,23 @@ func (o *belonging[T]) ScopeDone() error {
 }
 
 // takeBack ends the resources that are out, and says who has not released them.
-func (c *core[T]) takeBack() (failures []error) {
+func (c *core[T]) takeBack() []error {
 	var left []*entry[T]
+	var failures []error
 	for _, e := range c.entries {
-		if !e.isOut() {
-			continue
+		if e.isOut() {
+			left = append(left, e)
+			failures = append(failures, &HookError{c.name, "Release", fmt.Errorf("%w by %s", ErrNotReleased, e.culprit())})
+			e.turn++
+			e.holder = nil
 		}
-		err := &HookError{c.name, "Release", fmt.Errorf("%w by %s", ErrNotReleased, e.culprit())}
-		if c.onError == nil {
-			failures = append(failures, err)
-		} else {
-			c.told(err)
-		}
-		e.turn++
-		e.holder = nil
-		left = append(left, e)
 	}
 	c.destroyLater(left)
-	return failures
+	if c.onError == nil {
+		return failures
+	}
+	for _, err := range failures {
+		c.told(err)
+	}
+	return nil
 }

@@ -35,12 +35,12 @@ func (c *core[T]) destroyLater(entries []*entry[T]) {
 	for _, e := range entries {
 		c.condemn(e)
 	}
-	calls := make([]func(*scheduler.Coroutine) error, len(entries))
-	for i, e := range entries {
-		calls[i] = func(self *scheduler.Coroutine) error { return c.destroy(self, e) }
-	}
-	calls = append(calls, func(*scheduler.Coroutine) error { c.refill(); return nil })
-	c.cleaner().Finally(named(c.name)+": destroy", c.hooks.destroyEntry, calls, c.failed)
+	calls := []func(*scheduler.Coroutine) error{func(self *scheduler.Coroutine) error {
+		c.destroyEach(self, entries, c.failed)
+		c.refill()
+		return nil
+	}}
+	c.cleaner().Finally(named(c.name)+": destroy", c.hooks.destroyEntry, calls, func(err error) { c.failed(c.failure("Destroy", err)) })
 }
 
 // cleaner is where resources are destroyed in the background.
@@ -62,15 +62,20 @@ func (c *core[T]) takeIdle() []*entry[T] {
 	return taken
 }
 
-// destroyAll ends them in this order on co, whatever becomes of each, and returns the failures. Should Destroy exit the
-// goroutine, the rest is ended elsewhere.
-func (c *core[T]) destroyAll(co *scheduler.Coroutine, entries []*entry[T]) []error {
+// destroyAll ends them in this order on co, whatever becomes of each, and returns the failures.
+func (c *core[T]) destroyAll(co *scheduler.Coroutine, entries []*entry[T]) (failures []error) {
+	c.destroyEach(co, entries, func(err error) { failures = append(failures, err) })
+	return failures
+}
+
+// destroyEach ends them in this order on co. Should Destroy exit the goroutine, the rest is ended elsewhere.
+func (c *core[T]) destroyEach(co *scheduler.Coroutine, entries []*entry[T], failed func(err error)) {
 	defer func() { c.destroyLater(entries) }()
-	var failures []error
 	for len(entries) > 0 {
 		e := entries[0]
 		entries = entries[1:]
-		failures = append(failures, c.destroy(co, e))
+		if err := c.destroy(co, e); err != nil {
+			failed(err)
+		}
 	}
-	return failures
 }

@@ -46,17 +46,16 @@ func (c *core[T]) checkDue() {
 // checkAll looks at each idle resource once, the longest idle first, one at a time: the others can be acquired meanwhile.
 func (c *core[T]) checkAll(co *scheduler.Coroutine) error {
 	c.checks.pass++
-	var failures []error
 	for co.Enter(callHealth) == nil {
 		e := c.unchecked()
 		if e == nil {
 			break
 		}
 		e.pass = c.checks.pass
-		failures = append(failures, c.check1(co, e))
+		c.check1(co, e)
 	}
 	c.refill()
-	return event.Join(failures...)
+	return nil
 }
 
 // unchecked takes the idle resource that comes first of those that the pass has not come to; nil: there is none. It looks at few:
@@ -71,20 +70,19 @@ func (c *core[T]) unchecked() *entry[T] {
 }
 
 // check1 looks at one resource and puts it back, or destroys it. One whose check exits is destroyed.
-func (c *core[T]) check1(co *scheduler.Coroutine, e *entry[T]) (err error) {
+func (c *core[T]) check1(co *scheduler.Coroutine, e *entry[T]) {
 	healthy := false
 	defer func() {
 		if healthy && !c.stale(e) {
 			c.put(e, false)
-		} else {
-			err = c.destroy(co, e)
+		} else if err := c.destroy(co, e); err != nil {
+			c.failed(err)
 		}
 	}()
 	e.guard.Raise(co)
 	defer e.guard.Lower()
 	ok, failure := c.hooks.healthy(co, e.value)
 	healthy = c.swallowed("HealthCheck", ok, failure)
-	return nil
 }
 
 // checking is told of the end of a pass.
@@ -94,6 +92,6 @@ func (o *checking[T]) Settle(_ *scheduler.Coroutine, err error) {
 	c := (*core[T])(o)
 	c.checks.busy = false
 	if err != nil && !event.IsCancellation(err) {
-		c.failed(err)
+		c.failed(c.failure("HealthCheck", err))
 	}
 }

@@ -110,19 +110,22 @@ func (o *waiting[T]) WaitInfo() string {
 func (c *core[T]) users() string {
 	const most = 5
 	var names []string
+	more := 0
 	for _, e := range c.entries {
-		if len(names) == most {
-			more := c.total - c.idle.Len() - c.line.Reserved() - c.builds - most
-			names[most-1] += " and " + strconv.Itoa(more) + " more"
-			break
-		}
-		if e.isOut() {
+		switch {
+		case !e.isOut():
+		case len(names) < most:
 			names = append(names, e.user())
+		default:
+			more++
 		}
 	}
 	text := ""
 	if len(names) > 0 {
 		text = ", in use by " + strings.Join(names, ", ")
+	}
+	if more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
 	}
 	if c.builds > 0 {
 		text += ", " + strconv.Itoa(c.builds) + " being made"

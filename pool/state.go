@@ -18,7 +18,7 @@ func (p *Pool[T]) Deactivate() error { return p.become("pool: Deactivate", Inact
 func (p *Pool[T]) Recover() error { return p.become("pool: Recover", Recovering) }
 
 // SetStrategy makes s the strategy of the circuit breaker in place of the one before; nil removes it, and only the calls above
-// change the state (CB-07). One that is set while the pool is not active begins as if the pool had just become so. Errors:
+// change the state (CB-07). One that is set while the pool is not active begins as if the pool had just become so. A closed pool has none. Errors:
 // *event.InvalidArgumentError, as for [New]; *event.UsageError on a foreign goroutine.
 func (p *Pool[T]) SetStrategy(s Strategy) error {
 	c, err := p.opened(callSetStrategy)
@@ -28,12 +28,13 @@ func (p *Pool[T]) SetStrategy(s Strategy) error {
 	if err := checkStrategy(callSetStrategy, s); err != nil {
 		return err
 	}
-	if c.reason == nil {
-		before := c.breaker.strategy
-		leave(before) // it may be the same
-		if err := take(s, named(c.name)); err != nil {
-			return event.Join(inCall(callSetStrategy, err), take(before, named(c.name)))
-		}
+	if c.reason != nil {
+		return nil
+	}
+	before := c.breaker.strategy
+	leave(before) // it may be the same
+	if err := take(s, named(c.name)); err != nil {
+		return event.Join(inCall(callSetStrategy, err), take(before, named(c.name)))
 	}
 	c.breaker.use(s)
 	return nil
@@ -57,10 +58,17 @@ func (g *guarded[T]) told(hook string, err error) {
 	c.told(c.failure(hook, err))
 }
 
-// opened refuses everybody who waits. What is being made for them is there for later.
-func (g *guarded[T]) opened() {
+// changed refuses everybody who waits when the pool has become inactive. What is being made for them is there for later.
+func (g *guarded[T]) changed(from, to State) {
 	c := (*core[T])(g)
-	c.cause, c.refusal = c.failing, nil
+	c.refusal = nil
+	if from != Inactive || to != Recovering { // otherwise it is what the pool recovers from
+		c.cause = nil
+	}
+	if to != Inactive {
+		return
+	}
+	c.cause = c.failing
 	var builds []*build[T]
 	for w := c.line.First(); w != nil; w = c.line.First() {
 		if b := c.uncover(w); b != nil {

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 seconds=$1
 root=$PWD
 tests='AnyOrder|RandomLives|Model|Search'
-packages=(internal/coro internal/waitq internal/simreactor scheduler scope future channel cosync uvtest)
+packages=(internal/coro internal/waitq internal/simreactor scheduler scope pool future channel cosync uvtest)
 
 mkdir -p build/sim
 for p in "${packages[@]}"; do
