@@ -186,8 +186,9 @@ func (c *core[T]) accepted(co *scheduler.Coroutine, e *entry[T]) bool {
 		}
 	}()
 	ok, err := c.hooks.mayAcquire(co, e.value)
+	ok = c.swallowed("BeforeAcquire", ok, err)
 	returned = true
-	return c.swallowed("BeforeAcquire", ok, err)
+	return ok
 }
 
 // popIdle takes the resource that has been idle longest and is not too old; nil: there is none.

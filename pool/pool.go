@@ -91,8 +91,7 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 		timeout: cfg.AcquireTimeout, onError: cfg.OnError,
 	}}
 	c := p.core
-	var err error
-	if c.own, err = c.s.NewRoot(); err != nil {
+	if err := c.found(); err != nil {
 		leave(cfg.Strategy)
 		return nil, err
 	}
@@ -120,6 +119,21 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 	}
 	c.schedule(cfg.HealthInterval)
 	return p, nil
+}
+
+// found makes the scope of the pool's own coroutines: beside the others, so that it does not hold up the end of the pool's, or
+// below that one when it outlives the end of the run itself.
+func (c *core[T]) found() (err error) {
+	if c.scope.Cleans() {
+		c.own, err = c.scope.New()
+	} else {
+		c.own, err = c.s.NewRoot()
+	}
+	if err != nil {
+		c.reason = ErrScopeDisposed
+		err = event.WithCause(c.closedError(callNew), err)
+	}
+	return err
 }
 
 // fill makes the first resources (POOL-02).

@@ -212,3 +212,48 @@ func TestProtect_CANC13_PanicAndGoexitInside(t *testing.T) {
 		})
 	})
 }
+
+// leaver is a line whose owner cancels who leaves.
+type leaver struct{}
+
+func (leaver) Leave(co *scheduler.Coroutine) { _ = co.Cancel(errStop) }
+func (leaver) Info() string                  { return "leaver" }
+
+func TestPark_CANC22_AnOwnerThatCancelsWhoLeavesWakesItOnce(t *testing.T) {
+	ends := map[string]func(e *cotest.Env) scheduler.WaitOption{
+		"timeout": func(*cotest.Env) scheduler.WaitOption { return scheduler.Timeout(ms) },
+		"token": func(e *cotest.Env) scheduler.WaitOption {
+			g := e.Gate()
+			e.After(ms, func() { g.Open(nil, errBoom) })
+			return scheduler.Token(g)
+		},
+		"disposed token": func(e *cotest.Env) scheduler.WaitOption {
+			g := e.Gate()
+			e.After(ms, g.Dispose)
+			return scheduler.Token(g)
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
+					child := e.Spawn(co, func(self *scheduler.Coroutine) error {
+						require.NoError(t, self.Enter("wait"))
+						assert.Error(t, self.Park("wait", leaver{}, end(e)))
+						err := self.Protect(func(context.Context) error {
+							from := self.Now()
+							assert.NoError(t, self.Delay(hour))
+							assert.Equal(t, hour, self.Now().Sub(from), "the next wait is whole")
+							return nil
+						})
+						assert.NoError(t, err)
+						return self.Err()
+					})
+					_, err := co.Await(child)
+					cotest.IsCancelled(t, err, errStop)
+					return nil
+				})
+			})
+		})
+	}
+}

@@ -82,7 +82,7 @@ func onFire(base *event.Base, cb *event.Callback, result any, err error) {
 	case w.fiber.state == waitOn && sl.token:
 		w.err = &event.CancelledError{Reason: err, Token: true}
 		w.depart()
-		w.over()
+		w.overOnce()
 	case w.fiber.state == waitOn:
 		w.result, w.err, w.fired = result, err, sl.index
 		w.over()
@@ -107,6 +107,6 @@ func onDispose(cb *event.Callback) {
 			w.err = &event.CancelledError{Reason: w.err, Token: true}
 			w.depart()
 		}
-		w.over()
+		w.overOnce()
 	}
 }

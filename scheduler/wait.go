@@ -143,13 +143,20 @@ func (w *wait) expired() {
 		w.err = &event.TimeoutError{Call: prefixed(w.call), Limit: w.limit}
 		w.depart()
 	}
-	w.over()
+	w.overOnce()
 }
 
 // over ends the wait: the coroutine goes on when its turn has come.
 func (w *wait) over() {
 	w.fiber.state = waitOver
 	w.fiber.s.ready.Push(w.fiber.co)
+}
+
+// overOnce is over, unless who was told that the coroutine leaves has cancelled it, and so ended the wait.
+func (w *wait) overOnce() {
+	if w.fiber.state == waitOn {
+		w.over()
+	}
 }
 
 // depart tells the owner of a queue that the coroutine has left it.
