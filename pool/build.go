@@ -18,7 +18,6 @@ type build[T any] struct {
 	ticket ticket                  // what its failure counts as for the breaker when nobody waits for it; none is given back
 	begun  bool
 	over   bool
-	forgot bool // nobody shall have what is made
 }
 
 // build starts to make a resource for w, which is in the line, or nil. There must be room. values is the coroutine whose values
@@ -69,7 +68,6 @@ func (b *build[T]) Settle(_ *scheduler.Coroutine, err error) {
 
 // forgo ends it, as nobody shall have what is made.
 func (b *build[T]) forgo() {
-	b.forgot = true
 	if b.co != nil && !b.over {
 		_ = b.co.Cancel(b.pool.reason)
 	}
@@ -124,19 +122,17 @@ func (c *core[T]) unmade(b *build[T], w *waitq.Waiter[place[T]], try *attempt[T]
 		w.Data.ticket = ticket{}
 		c.line.Reject(w, err)
 		c.judge(t, err)
-	case try != nil && !b.givenUp(err):
+	case b.stale() && event.IsCancellation(err): // nobody shall have it
+	case try != nil:
 		try.err = err
-	case b.givenUp(err):
 	default:
 		c.told(err)
 		c.judge(b.ticket, err)
 	}
 }
 
-// givenUp reports whether err is nothing but the end of what nobody shall have.
-func (b *build[T]) givenUp(err error) bool {
-	return (b.forgot || b.pool.reason != nil) && event.IsCancellation(err)
-}
+// stale reports whether what is made is only for those who waited when it began.
+func (b *build[T]) stale() bool { return b.pool.reason != nil || b.reset != b.pool.reset }
 
 // judge tells the breaker what became of an attempt to make a resource: nothing, when it was cancelled.
 func (c *core[T]) judge(t ticket, err error) {

@@ -207,8 +207,9 @@ func (c *core[T]) unavailable() error {
 
 // fails tells the breaker of a failure.
 func (c *core[T]) fails(t ticket, err error) {
+	before := c.failing
 	c.failing = err
-	defer func() { c.failing = nil }()
+	defer func() { c.failing = before }()
 	c.breaker.failure(t, err)
 }
 

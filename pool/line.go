@@ -77,7 +77,7 @@ func (c *core[T]) unclaimed(b *build[T]) {
 	if b == nil {
 		return
 	}
-	if c.reason != nil || b.reset != c.reset {
+	if b.stale() {
 		b.forgo()
 		return
 	}

@@ -261,6 +261,33 @@ func TestPool_MaxLifetime_WhatIsTooOldIsNotGiven(t *testing.T) {
 	})
 }
 
+// The loop has not been turned since the limits were over, so that nobody but Acquire can notice.
+func TestPool_MaxLifetime_WhatIsTooOldIsNotGivenThoughNobodyHasNoticed(t *testing.T) {
+	for _, idle := range []bool{false, true} {
+		cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+			e.MustRun(func(co *scheduler.Coroutine) error {
+				a := newAging(e, 2)
+				if idle {
+					a.cfg.MaxIdleTime = ms
+				} else {
+					a.cfg.MaxLifetime = ms
+				}
+				p := a.open(co)
+				h, err := p.Acquire(co)
+				require.NoError(t, err)
+				old := ids(h)
+				require.NoError(t, h.Release(co))
+				for until := co.Now().Add(2 * ms); !co.Now().After(until); {
+				}
+				h, err = p.Acquire(co)
+				require.NoError(t, err)
+				assert.NotEqual(t, old, ids(h))
+				return h.Release(co)
+			})
+		})
+	}
+}
+
 func TestPool_MaxLifetime_ItsEndStopsWithClose(t *testing.T) {
 	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
 		e.MustRun(func(co *scheduler.Coroutine) error {

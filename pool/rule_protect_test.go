@@ -181,10 +181,11 @@ func TestPool_POOL41_TheFactoryIsNotCancelledWithTheAcquirer(t *testing.T) {
 					return err
 				})
 				p := d.open(co)
-				v := d.visit(co, scheduler.Timeout(ms))
+				limit := scheduler.Timeout(ms)
 				if how != "timeout" {
-					v = d.visit(co, scheduler.Token(leave))
+					limit = scheduler.Token(leave)
 				}
+				v := d.visit(co, limit)
 				settle(co)
 				switch how {
 				case "cancelled":

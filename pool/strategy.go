@@ -34,8 +34,8 @@ type Strategy interface {
 	// ReportFailure is called when a resource could not be made, was rejected by BeforeRelease or was given back with Destroy,
 	// with the error of that, before the resource is destroyed (CB-04, CB-06).
 	//
-	// Neither is called for an acquisition that began before the latest change of the state, nor for one that was cancelled or
-	// whose resource was hijacked.
+	// Neither is called for an acquisition that began before the latest change of the state, for one that was cancelled or whose
+	// resource was hijacked, nor by a pool that is closed.
 	ReportFailure(src Source, err error)
 	// ShouldRecover is asked by each acquisition while the pool is Inactive. With true the pool becomes Recovering, and that
 	// acquisition goes through as a probe; with false, or a panic, it is refused (CB-07). An acquisition that begins within
