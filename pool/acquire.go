@@ -5,7 +5,6 @@ import (
 	"runtime"
 
 	"github.com/uvasync/uvasync/event"
-	"github.com/uvasync/uvasync/internal/waitq"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -19,10 +18,10 @@ import (
 // options, or ErrTimeout of Config.AcquireTimeout (POOL-08); *event.UsageError for a coroutine of another run, or any misuse of
 // co; *event.InvalidArgumentError. A Timeout bounds BeforeAcquire, too.
 func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption) (Handle[T], error) {
-	if p == nil || p.core == nil {
-		return Handle[T]{}, noPool(callAcquire)
+	c, err := p.made(callAcquire)
+	if err != nil {
+		return Handle[T]{}, err
 	}
-	c := p.core
 	if err := co.Enter(callAcquire); err != nil {
 		return Handle[T]{}, err
 	}
@@ -43,7 +42,7 @@ func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption)
 		return h, nil
 	}
 	c.stats.EmptyAcquired++
-	w, over, err := c.waits(co, place[T]{ticket: t}, opts)
+	w, over, err := c.beginWait(co, ask[T]{ticket: t}, opts)
 	if !over {
 		began := c.s.Clock()
 		// Here and not further down: see scheduler's Parking.
@@ -51,7 +50,7 @@ func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption)
 		err = w.Parked()
 		c.stats.Waited += c.s.Clock() - began
 	}
-	e, _, t, err := c.waited(co, w, err)
+	e, _, t, err := c.endWait(co, w, err)
 	runtime.KeepAlive(p)
 	if err != nil {
 		return Handle[T]{}, err
@@ -61,36 +60,33 @@ func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption)
 
 // check is what is left of the beginning of a call, when Enter has found nothing and there is something to look at.
 func (c *core[T]) check(call string, co *scheduler.Coroutine, opts []scheduler.WaitOption) error {
-	if co.Scheduler() != c.s {
-		return c.foreign(call, co)
+	if err := c.by(call, co); err != nil {
+		return err
 	}
 	return scheduler.CheckOptions(call, opts)
 }
 
-// waits puts co in the line and begins its wait; the rest is to follow as with scheduler's Parking.
-func (c *core[T]) waits(co *scheduler.Coroutine, at place[T], opts []scheduler.WaitOption) (w *waitq.Waiter[place[T]], over bool, err error) {
-	if c.timeout > 0 && scheduler.TimeoutOf(opts) == 0 {
-		opts = append([]scheduler.WaitOption{scheduler.Timeout(c.timeout)}, opts...)
+// admit asks whether anything is handed out: first the pool, then the breaker (POOL-09). Asking that one may close the pool.
+func (c *core[T]) admit(call string) (ticket, error) {
+	if c.reason != nil {
+		return ticket{}, c.closedError(call)
 	}
-	if at.came == c.arrivals || at.came == 0 { // nobody has come since
-		w = c.line.Push(co, at)
-	} else {
-		w = c.inLine(co, at)
+	t, ok := c.breaker.admit()
+	switch {
+	case c.reason != nil:
+		c.breaker.nothing(t)
+		return ticket{}, c.closedError(call)
+	case !ok:
+		return ticket{}, c.unavailable()
 	}
-	if over, err = w.Parking(callAcquire, opts); !over && (c.total < c.max || len(c.spare) > 0) {
-		c.coverOne(w)
-	}
-	return w, over, err
+	return t, nil
 }
 
 // acquire is Acquire for a pool that has questions.
 func (c *core[T]) acquire(co *scheduler.Coroutine, opts []scheduler.WaitOption) (Handle[T], error) {
-	if c.reason != nil { // before the breaker: POOL-09
-		return Handle[T]{}, c.closedError(callAcquire)
-	}
-	t, ok := c.breaker.admit()
-	if !ok {
-		return Handle[T]{}, c.unavailable()
+	t, err := c.admit(callAcquire)
+	if err != nil {
+		return Handle[T]{}, err
 	}
 	limit := scheduler.TimeoutOf(opts)
 	if limit == 0 {
@@ -101,7 +97,7 @@ func (c *core[T]) acquire(co *scheduler.Coroutine, opts []scheduler.WaitOption) 
 	}
 	var h Handle[T]
 	late, begun := false, false
-	err := co.WithTimeout(limit, func(co *scheduler.Coroutine) (err error) {
+	err = co.WithTimeout(limit, func(co *scheduler.Coroutine) (err error) {
 		begun = true
 		h, err = c.obtain(co, t, opts)
 		late = err != nil && err == co.Err() && errors.Is(err, event.ErrTimeout)
@@ -134,14 +130,14 @@ func (c *core[T]) obtain(co *scheduler.Coroutine, t ticket, opts []scheduler.Wai
 				c.stats.EmptyAcquired++
 			}
 			admitted = false // the ticket is that of the waiter
-			w, over, err := c.waits(co, place[T]{ticket: t, came: came}, opts)
+			w, over, err := c.beginWait(co, ask[T]{ticket: t, came: came}, opts)
 			if !over {
 				began := c.s.Clock()
 				co.Switch()
 				err = w.Parked()
 				c.stats.Waited += c.s.Clock() - began
 			}
-			if e, fresh, t, err = c.waited(co, w, err); err != nil {
+			if e, fresh, t, err = c.endWait(co, w, err); err != nil {
 				return Handle[T]{}, err
 			}
 			admitted = true
@@ -186,8 +182,8 @@ func (c *core[T]) accepted(co *scheduler.Coroutine, e *entry[T]) bool {
 		}
 	}()
 	ok, err := c.hooks.mayAcquire(co, e.value)
-	ok = c.swallowed("BeforeAcquire", ok, err)
-	returned = true
+	ok = c.verdict("BeforeAcquire", ok, err)
+	returned = true // and not before: OnError may exit, too
 	return ok
 }
 
@@ -202,4 +198,19 @@ func (c *core[T]) popIdle() *entry[T] {
 		c.destroyLater([]*entry[T]{e})
 	}
 	return nil
+}
+
+// AcquireAllIdle takes all resources that are idle and not set aside for anybody, longest idle first; it asks no hook and does
+// not wait. It is for upkeep: the circuit breaker neither stands in its way nor counts what becomes of them. A closed pool has
+// none. Error: *event.UsageError from a foreign goroutine.
+func (p *Pool[T]) AcquireAllIdle() ([]Handle[T], error) {
+	c, err := p.onLoop(callAcquireAllIdle)
+	if err != nil {
+		return nil, err
+	}
+	var all []Handle[T]
+	for _, e := range c.takeIdle() {
+		all = append(all, c.out(c.s.Current(), e, ticket{}))
+	}
+	return all, nil
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/uvasync/uvasync/event"
 )
 
-// age is how old resources may become, and the clock that retires idle ones. The times are those of core.now.
+// age is how old resources may become, and the clock that retires idle ones. The times are those of core.now. Loop goroutine
+// only.
 type age struct {
 	limited  bool
 	lifetime time.Duration // 0: no limit

@@ -1,33 +1,5 @@
 package pool
 
-import "strconv"
-
-// State is what the circuit breaker of a pool lets through. By hand any state may become any other (CB-01).
-type State uint8
-
-const (
-	// Active: acquisitions go through; the circuit is closed, as the field says. A pool begins so.
-	Active State = iota
-	// Inactive: the circuit is open: acquisitions fail at once with [ErrServiceUnavailable], and so do those that wait (CB-02). With a
-	// [Strategy] each acquisition asks first whether it is time for the pool to recover (CB-07).
-	Inactive
-	// Recovering: the circuit is half-open: acquisitions go through as probes, with a [Prober] only some at a time.
-	Recovering
-)
-
-// String returns "active", "inactive" or "recovering".
-func (s State) String() string {
-	switch s {
-	case Active:
-		return "active"
-	case Inactive:
-		return "inactive"
-	case Recovering:
-		return "recovering"
-	}
-	return "State(" + strconv.Itoa(int(s)) + ")"
-}
-
 // ticket is what an acquisition was admitted with, and its result is reported with. The zero ticket counts for nothing.
 type ticket struct {
 	epoch  uint32 // of the breaker, when it was admitted
@@ -55,9 +27,9 @@ var behaviours = [...]behaviour{Active: whileActive{}, Inactive: whileInactive{}
 
 // breaker decides which acquisitions go through (CB). All of it belongs to the loop goroutine.
 type breaker struct {
-	now    State
+	phase  State
 	asking bool   // ShouldRecover is running
-	pass   ticket // what is handed out now. Each change begins a new epoch; results of older ones are told to nobody
+	ticket ticket // what is handed out now. Each change begins a new epoch; results of older ones are told to nobody
 	out    int    // while Recovering, how many tickets are out; otherwise 0
 	in     behaviour
 
@@ -75,7 +47,7 @@ type breaker struct {
 // init makes b ready; s and onChange may be nil.
 func (b *breaker) init(h host, s Strategy, onChange func(from, to State)) {
 	*b = breaker{
-		pass: ticket{counts: true}, in: behaviours[Active],
+		ticket: ticket{counts: true}, in: behaviours[Active],
 		host: h, onChange: stateHook{name: "OnStateChange", tell: onChange}, watcher: stateHook{name: strategyHook},
 	}
 	b.succeeded = func() error {
@@ -92,44 +64,41 @@ func (b *breaker) use(s Strategy) {
 	b.watcher.tell, b.watcher.untold = nil, nil
 	if w, ok := s.(StateWatcher); ok {
 		b.watcher.tell = func(from, to State) { w.StateChanged(b.host.source(), from, to) }
-		if b.now != Active {
-			b.watcher.add(stateChange{Active, b.now})
+		if b.phase != Active {
+			b.watcher.add(stateChange{Active, b.phase})
 			b.tell(&b.watcher)
 		}
 	}
 }
 
 // asksNobody reports whether results are of no interest now.
-func (b *breaker) asksNobody() bool { return b.now == Active && b.strategy == nil }
+func (b *breaker) asksNobody() bool { return b.phase == Active && b.strategy == nil }
 
-func (b *breaker) state() State { return b.now }
+func (b *breaker) state() State { return b.phase }
 
 // probes returns how many acquisitions are out as probes, or wait for a resource.
 func (b *breaker) probes() int { return b.out }
 
 // admit decides about an acquisition, when it begins. Each ticket is given back once, with success, failure or nothing.
 func (b *breaker) admit() (ticket, bool) {
-	if b.now != Active && !b.in.admit(b) {
+	if b.phase != Active && !b.in.admit(b) {
 		return ticket{}, false
 	}
-	return b.pass, true
+	return b.ticket, true
 }
 
 // witness returns a ticket for what nobody has asked for, and nobody gives back: its failure counts while things are thought to
 // work.
 func (b *breaker) witness() ticket {
-	if b.now == Active {
-		return b.pass
+	if b.phase == Active {
+		return b.ticket
 	}
 	return ticket{}
 }
 
 // success says that what was admitted with t went well: its resource has come back, and passed BeforeRelease (CB-04).
 func (b *breaker) success(t ticket) {
-	if b.asksNobody() {
-		return
-	}
-	if t == b.pass {
+	if t == b.ticket {
 		b.in.success(b)
 	}
 }
@@ -137,29 +106,26 @@ func (b *breaker) success(t ticket) {
 // failure says that what was admitted with t failed with err (CB-04). It must be called before a resource is destroyed for
 // it (CB-06).
 func (b *breaker) failure(t ticket, err error) {
-	if b.asksNobody() {
-		return
-	}
-	if t == b.pass {
+	if t == b.ticket {
 		b.in.failure(b, err)
 	}
 }
 
 // nothing says that what was admitted with t has ended without a result: it was cancelled, say.
 func (b *breaker) nothing(t ticket) {
-	if t == b.pass {
+	if t == b.ticket {
 		b.in.nothing(b)
 	}
 }
 
 // become changes the state, and tells everybody. In a hook it returns before that hook, and those behind it, were told.
 func (b *breaker) become(to State) {
-	if to == b.now {
+	if to == b.phase {
 		return
 	}
-	c := stateChange{b.now, to}
-	b.now, b.in = to, behaviours[to]
-	b.pass.epoch++
+	c := stateChange{b.phase, to}
+	b.phase, b.in = to, behaviours[to]
+	b.ticket.epoch++
 	b.out = 0
 	b.host.changed(c.from, to)
 	b.watcher.add(c)

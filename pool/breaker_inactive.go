@@ -5,12 +5,12 @@ package pool
 type whileInactive struct{}
 
 func (whileInactive) admit(b *breaker) bool {
-	asked := b.pass
-	if b.shouldRecover() && b.pass == asked {
+	asked := b.ticket
+	if b.shouldRecover() && b.ticket == asked {
 		b.become(Recovering)
 	}
 	// The strategy and the hooks may have changed it to anything. Nobody is asked twice for one acquisition.
-	return b.now != Inactive && b.in.admit(b)
+	return b.phase != Inactive && b.in.admit(b)
 }
 
 func (whileInactive) success(*breaker)        {}

@@ -127,8 +127,8 @@ func TestBreakerInactive_NoTicketIsOfThisState(t *testing.T) {
 	_, h := newSpy(t)
 	h.breaker.become(Inactive)
 	h.log = nil
-	h.breaker.success(h.breaker.pass)
-	h.breaker.failure(h.breaker.pass, errBench)
-	h.breaker.nothing(h.breaker.pass)
+	h.breaker.success(h.breaker.ticket)
+	h.breaker.failure(h.breaker.ticket, errBench)
+	h.breaker.nothing(h.breaker.ticket)
 	h.is()
 }

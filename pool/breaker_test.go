@@ -181,7 +181,7 @@ func TestBreaker_CB01_BeginsActiveAndGoesAnywhereByHand(t *testing.T) {
 			assert.Equal(t, to, h.State())
 		}
 		changes++
-		assert.Equal(t, ticket{uint32(changes), true}, h.breaker.pass)
+		assert.Equal(t, ticket{uint32(changes), true}, h.breaker.ticket)
 	}
 	assert.Equal(t, 2, h.opens)
 }

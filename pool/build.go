@@ -8,33 +8,34 @@ import (
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// build is a resource that is being made, on a coroutine of the pool. It takes a place from the beginning (POOL-04).
+// build is a resource that is being made, on a coroutine of the pool. It counts from the beginning (POOL-04). Loop goroutine only.
 type build[T any] struct {
 	pool   *core[T]
 	co     *scheduler.Coroutine
-	waiter *waitq.Waiter[place[T]] // whom its error concerns; nil: nobody
-	try    *attempt[T]             // the TryAcquire that began it, and is still there
-	reset  uint32                  // of the pool when it began
-	ticket ticket                  // what its failure counts as for the breaker when nobody waits for it; none is given back
+	waiter *waitq.Waiter[ask[T]] // whom its error concerns; nil: nobody
+	try    *attempt[T]           // the TryAcquire that began it, and is still there
+	reset  uint32                // of the pool when it began
+	ticket ticket                // what its failure counts as for the breaker when nobody waits for it; none is given back
 	begun  bool
 	over   bool
 }
 
 // build starts to make a resource for w, which is in the line, or nil. There must be room. values is the coroutine whose values
 // Create finds; nil: those of the scope.
-func (c *core[T]) build(w *waitq.Waiter[place[T]], values *scheduler.Coroutine) *build[T] {
+func (c *core[T]) build(w *waitq.Waiter[ask[T]], values *scheduler.Coroutine) *build[T] {
 	b := &build[T]{pool: c, reset: c.reset, ticket: c.breaker.witness()}
 	c.total++
 	c.builds++
 	opts := []scheduler.SpawnOption{
-		scheduler.Serving(), scheduler.SettledBy(b), scheduler.Named(named(c.name) + ": create"), scheduler.EntryOf(c.hooks.createEntry), scheduler.ValuesOf(values),
+		scheduler.Serving(), scheduler.SettledBy(b), scheduler.ValuesOf(values),
+		scheduler.Named(named(c.name) + ": create"), scheduler.EntryOf(c.hooks.createEntry),
 	}
 	if w != nil {
 		c.claim(b, w)
 	} else {
 		c.spare = append(c.spare, b)
 	}
-	co, err := c.own.Spawn(b.run, opts...)
+	co, err := c.helpers.Spawn(b.run, opts...)
 	if err != nil {
 		b.end(nil, err)
 		return b
@@ -61,7 +62,7 @@ func (b *build[T]) Settle(_ *scheduler.Coroutine, err error) {
 	case !b.over:
 		b.end(nil, err)
 	case err != nil:
-		b.pool.failed(err)
+		b.pool.unseen(err)
 	}
 	b.co = nil // it knows who wanted the resource
 }
@@ -112,7 +113,7 @@ func (b *build[T]) end(v *T, err error) error {
 }
 
 // unmade tells whoever is concerned that a resource could not be made.
-func (c *core[T]) unmade(b *build[T], w *waitq.Waiter[place[T]], try *attempt[T], err error) {
+func (c *core[T]) unmade(b *build[T], w *waitq.Waiter[ask[T]], try *attempt[T], err error) {
 	switch {
 	case w != nil:
 		if c.reason != nil && event.IsCancellation(err) {
@@ -126,7 +127,7 @@ func (c *core[T]) unmade(b *build[T], w *waitq.Waiter[place[T]], try *attempt[T]
 	case try != nil:
 		try.err = err
 	default:
-		c.told(err)
+		c.tolerated(err)
 		c.judge(b.ticket, err)
 	}
 }
@@ -136,11 +137,11 @@ func (b *build[T]) stale() bool { return b.pool.reason != nil || b.reset != b.po
 
 // judge tells the breaker what became of an attempt to make a resource: nothing, when it was cancelled.
 func (c *core[T]) judge(t ticket, err error) {
-	if event.IsCancellation(err) || c.reason != nil {
+	if event.IsCancellation(err) {
 		c.breaker.nothing(t)
 		return
 	}
-	c.fails(t, err)
+	c.reportFailure(t, err)
 }
 
 func (c *core[T]) unspare(b *build[T]) {

@@ -14,7 +14,7 @@ import (
 // that are out when they are released (POOL-31): see [Pool.AwaitClosed]. It returns the failures of Destroy, or a *event.UsageError.
 // It works when co is cancelled. Further calls do nothing.
 func (p *Pool[T]) Close(co *scheduler.Coroutine) error {
-	c, err := p.entered(callClose, co)
+	c, err := p.by(callClose, co)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (p *Pool[T]) Close(co *scheduler.Coroutine) error {
 // AwaitClosed waits until the pool is closed and its last resource is gone: everything was released and destroyed. It closes
 // nothing itself. Errors: the cancellation of co; those of the options; *event.UsageError.
 func (p *Pool[T]) AwaitClosed(co *scheduler.Coroutine, opts ...scheduler.WaitOption) error {
-	c, err := p.entered(callAwaitClosed, co)
+	c, err := p.by(callAwaitClosed, co)
 	if err == nil {
 		err = co.Enter(callAwaitClosed)
 	}
@@ -110,10 +110,10 @@ func (c *core[T]) ifDrained() {
 		return
 	}
 	c.drained = true
-	c.owned.Release()
-	c.ownOwned.Release()
+	c.inScope.Release()
+	c.inHelpers.Release()
 	c.base.MarkClosed()
-	defer func() { _ = c.own.Dispose(c.reason) }()
+	defer func() { _ = c.helpers.Dispose(c.reason) }()
 	for w := c.closers.First(); w != nil; w = c.closers.First() {
 		c.closers.Release(w)
 	}
@@ -153,7 +153,7 @@ func (o *belonging[T]) ScopeDone() error {
 	if c.s.Stats().Total > 0 {
 		c.close(ErrScopeDisposed)
 		if !c.drained {
-			c.scope.Own(&c.owned, o)
+			c.scope.Own(&c.inScope, o)
 		}
 		return nil
 	}
@@ -177,7 +177,7 @@ func (c *core[T]) takeBack() []error {
 		return failures
 	}
 	for _, err := range failures {
-		c.told(err)
+		c.tolerated(err)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"reflect"
 	"time"
 
 	"github.com/uvasync/uvasync/event"
@@ -22,21 +21,21 @@ type Config[T any] struct {
 	// Scope is what the pool belongs to: it is closed with it. nil: the current scope of the coroutine that calls New.
 	Scope scheduler.Scoped
 
-	// Create makes a resource. It runs on a hidden coroutine of the pool, which finds the values of the coroutine that wanted the
-	// resource (Coroutine.Value) and is not cancelled with it: when that one leaves, what is made becomes idle (POOL-41). It may
-	// suspend. Its error is that of the Acquire, as a *HookError. Coroutines that it spawns belong to the pool: they keep no run alive, are cancelled
-	// when the pool has ended, and their failures are those of its scope.
+	// Create makes a resource. It runs on a hidden coroutine of the pool, which finds the values of the coroutine that wanted
+	// the resource (Coroutine.Value) and is not cancelled with it: when that one leaves, what is made becomes idle (POOL-41).
+	// It may suspend. Its error is that of the Acquire, as a *HookError. Coroutines that it spawns belong to the pool: they
+	// keep no run alive, are cancelled when the pool has ended, and their failures are those of its scope.
 	Create func(co *scheduler.Coroutine) (T, error)
 	// Destroy releases a resource that the pool gives up. It runs protected from cancellation, as do HealthCheck and
-	// BeforeRelease: bound its waits. Until it returns, the resource counts. Its failure is returned by the call that destroys, as a
-	// *HookError; for what is destroyed in the background see OnError.
+	// BeforeRelease: bound its waits. Until it returns, the resource counts. Its failure is returned by the call that
+	// destroys, as a *HookError; for what is destroyed in the background see OnError.
 	Destroy func(co *scheduler.Coroutine, v T) error
-	// HealthCheck is asked for every idle resource, each HealthInterval, which must be set, too. false or an error: the resource is
-	// destroyed (POOL-34). The circuit breaker does not count it.
+	// HealthCheck is asked for every idle resource, each HealthInterval, which must be set, too. false or an error: the
+	// resource is destroyed (POOL-34). The circuit breaker does not count it.
 	HealthCheck func(co *scheduler.Coroutine, v T) (healthy bool, err error)
-	// BeforeAcquire is asked before somebody gets a resource that was used before, in the coroutine of who acquires, and may be
-	// cancelled with it. false or an error, that of the cancellation included: the resource is destroyed, and the next one is tried
-	// (POOL-20).
+	// BeforeAcquire is asked before somebody gets a resource that was used before, in the coroutine of who acquires, and may
+	// be cancelled with it. false or an error, that of the cancellation included: the resource is destroyed, and the next one
+	// is tried (POOL-20).
 	BeforeAcquire func(co *scheduler.Coroutine, v T) (usable bool, err error)
 	// BeforeRelease is asked when a resource comes back. false or an error: it is destroyed, and the strategy told of a failure
 	// (POOL-22).
@@ -48,11 +47,11 @@ type Config[T any] struct {
 	Min int
 	// Max is how many resources there are at most, from 1 on. 0: 10.
 	Max int
-	// AcquireTimeout bounds the waits of Acquire and With that have no Timeout of their own, be it a longer one. 0: they wait for ever
-	// (POOL-08).
+	// AcquireTimeout bounds the waits of Acquire and With that have no Timeout of their own, be it a longer one. 0: they wait
+	// for ever (POOL-08).
 	AcquireTimeout time.Duration
-	// HealthInterval is the time between two health checks. 0: there are none. They are hidden (POOL-37): what only a check will bring
-	// about is nothing that a run waits for, and waiting for it is a deadlock.
+	// HealthInterval is the time between two health checks. 0: there are none. They are hidden (POOL-37): what only a check
+	// will bring about is nothing that a run waits for, and waiting for it is a deadlock.
 	HealthInterval time.Duration
 	// MaxLifetime is the age at which a resource is destroyed, when it is idle or comes back. 0: no limit.
 	MaxLifetime time.Duration
@@ -67,10 +66,11 @@ type Config[T any] struct {
 	Strategy Strategy
 	// OnStateChange is told of each change of the breaker, in order. It runs on the loop, may call the pool, and must not suspend.
 	OnStateChange func(from, to State)
-	// OnError gets failures that no call returns, each as a *[HookError]: [ErrNotReleased], those of Destroy in the background, those of Create when
-	// nobody waits for the resource any more, the errors with which the three hooks that look at resources have said no, panics of
-	// strategies and of OnStateChange. It runs on the loop and must not suspend. nil: the first two go to the scope of the pool, as the
-	// failure of a coroutine that nobody awaits, which ends the run if nobody deals with it (GEN-08); the others to the logger.
+	// OnError gets failures that no call returns, each as a *[HookError]: [ErrNotReleased], those of Destroy in the
+	// background, those of Create when nobody waits for the resource any more, the errors with which the three hooks that look
+	// at resources have said no, panics of strategies and of OnStateChange. It runs on the loop and must not suspend. nil: the
+	// first two go to the scope of the pool, as the failure of a coroutine that nobody awaits, which ends the run if nobody
+	// deals with it (GEN-08); the others to the logger.
 	OnError func(err error)
 }
 
@@ -110,29 +110,6 @@ func (cfg *Config[T]) check() error {
 		cfg.Jitter = 0
 	}
 	return checkStrategy(callNew, cfg.Strategy)
-}
-
-// checkStrategy returns what a strategy that can be checked has against itself.
-func checkStrategy(call string, s Strategy) error {
-	if r := reflect.ValueOf(s); r.Kind() == reflect.Pointer && r.IsNil() {
-		return inCall(call, invalid("Strategy", "a nil pointer", "pass the address of one, or nothing"))
-	}
-	checked, ok := s.(interface{ Check() error })
-	if !ok {
-		return nil
-	}
-	return inCall(call, checked.Check())
-}
-
-// inCall is err as that of another call.
-func inCall(call string, err error) error {
-	wrong, ok := err.(*event.InvalidArgumentError)
-	if !ok {
-		return err
-	}
-	renamed := *wrong
-	renamed.Call = call
-	return &renamed
 }
 
 const notNegative = "it must not be negative; 0 is off"

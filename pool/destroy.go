@@ -13,8 +13,8 @@ func (c *core[T]) destroy(co *scheduler.Coroutine, e *entry[T]) error {
 	if c.hooks.destroy == nil {
 		return nil
 	}
-	e.guard.Raise(co)
-	defer e.guard.Lower()
+	e.shield.Raise(co)
+	defer e.shield.Lower()
 	return c.failure("Destroy", c.hooks.unmake(co, e.value))
 }
 
@@ -36,21 +36,21 @@ func (c *core[T]) destroyLater(entries []*entry[T]) {
 		c.condemn(e)
 	}
 	calls := []func(*scheduler.Coroutine) error{func(self *scheduler.Coroutine) error {
-		c.destroyEach(self, entries, c.failed)
+		c.destroyEach(self, entries, c.unseen)
 		c.refill()
 		return nil
 	}}
-	c.cleaner().Finally(named(c.name)+": destroy", c.hooks.destroyEntry, calls, func(err error) { c.failed(c.failure("Destroy", err)) })
+	c.cleaner().Finally(named(c.name)+": destroy", c.hooks.destroyEntry, calls, func(err error) { c.unseen(c.failure("Destroy", err)) })
 }
 
 // cleaner is where resources are destroyed in the background.
 func (c *core[T]) cleaner() *scheduler.Scope {
-	if c.own.Drained() { // by the end of the run
+	if c.helpers.Drained() { // by the end of the run
 		if root, err := c.s.NewRoot(); err == nil {
 			return root
 		}
 	}
-	return c.own
+	return c.helpers
 }
 
 // takeIdle takes all idle resources, longest idle first.

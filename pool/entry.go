@@ -6,7 +6,7 @@ import (
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// entry is a resource and what its pool knows of it.
+// entry is a resource and what its pool knows of it. Loop goroutine only.
 type entry[T any] struct {
 	value  T
 	pool   *core[T]
@@ -15,39 +15,19 @@ type entry[T any] struct {
 	holder *scheduler.Coroutine // who acquired it; nil: nobody
 	reset  uint32               // how often the pool was reset before it was made
 	pass   uint32               // of the health checks, the last that came to it
-	place  int                  // in core.entries
+	index  int                  // in core.entries
 	dying  bool                 // it is being destroyed, or will be next
 	span   span
-	guard  scheduler.Shield // for the hooks that run protected
+	shield scheduler.Shield // for the hooks that run protected
 }
 
 // isOut reports whether somebody has acquired e and not given it back.
 func (e *entry[T]) isOut() bool { return e.turn&1 == 1 }
 
-// user names who has acquired e.
-func (e *entry[T]) user() string {
-	if e.holder == nil {
-		return "a callback"
-	}
-	name := e.holder.Name()
-	if e.holder.Completed() {
-		name += " (which has ended without a Release)"
-	}
-	return name
-}
-
-// culprit is user with the place where it was started.
-func (e *entry[T]) culprit() string {
-	if e.holder == nil {
-		return e.user()
-	}
-	return e.holder.Name() + ", started " + e.holder.SpawnLocation()
-}
-
 // add makes the entry of a resource that was just made, in a place that is taken already. reset is that of the time when the
 // making began.
 func (c *core[T]) add(v T, reset uint32) *entry[T] {
-	e := &entry[T]{value: v, pool: c, reset: reset, place: len(c.entries)}
+	e := &entry[T]{value: v, pool: c, reset: reset, index: len(c.entries)}
 	c.entries = append(c.entries, e)
 	c.stats.Created++
 	e.span = c.age.begin(c.now(), c.stats.Created)
@@ -58,7 +38,7 @@ func (c *core[T]) add(v T, reset uint32) *entry[T] {
 func (c *core[T]) drop(e *entry[T]) {
 	last := len(c.entries) - 1
 	moved := c.entries[last]
-	c.entries[e.place], moved.place = moved, e.place
+	c.entries[e.index], moved.index = moved, e.index
 	c.entries[last] = nil
 	c.entries = c.entries[:last]
 	if e.dying {

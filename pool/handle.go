@@ -49,11 +49,8 @@ func (h Handle[T]) back(call string, co *scheduler.Coroutine) error {
 	if e == nil {
 		return noHandle(call)
 	}
-	if err := co.Check(call); err != nil {
+	if err := e.pool.by(call, co); err != nil {
 		return err
-	}
-	if co.Scheduler() != e.pool.s {
-		return e.pool.foreign(call, co)
 	}
 	return h.end(call)
 }
@@ -98,7 +95,7 @@ func (c *core[T]) release(co *scheduler.Coroutine, e *entry[T]) (err error) {
 	if ok {
 		c.breaker.success(t)
 	} else {
-		c.fails(t, ErrRejected)
+		c.reportFailure(t, ErrRejected)
 	}
 	if kept = ok && !c.stale(e) && !e.span.outlived(c.now()); kept {
 		c.put(e, false)
@@ -111,10 +108,10 @@ func (c *core[T]) accepts(co *scheduler.Coroutine, e *entry[T]) bool {
 	if c.hooks.release == nil {
 		return true
 	}
-	e.guard.Raise(co)
-	defer e.guard.Lower()
+	e.shield.Raise(co)
+	defer e.shield.Lower()
 	ok, err := c.hooks.mayRelease(co, e.value)
-	return c.swallowed("BeforeRelease", ok, err)
+	return c.verdict("BeforeRelease", ok, err)
 }
 
 // Destroy is Discard without a reason: the breaker is told [ErrDestroyed].
@@ -140,7 +137,7 @@ func (h Handle[T]) destroy(call string, co *scheduler.Coroutine, reason error) (
 	defer func() { err = c.destroy(co, e) }()
 	t := e.ticket
 	e.ticket = ticket{}
-	c.fails(t, reason)
+	c.reportFailure(t, reason)
 	return nil
 }
 
@@ -165,19 +162,4 @@ func (h Handle[T]) Hijack() (T, error) {
 	c.breaker.nothing(t)
 	c.drop(e)
 	return e.value, nil
-}
-
-// AcquireAllIdle takes all resources that are idle and not set aside for anybody, longest idle first; it asks no hook and does
-// not wait. It is for upkeep: the circuit breaker neither stands in its way nor counts what becomes of them. A closed pool has
-// none. Error: *event.UsageError from a foreign goroutine.
-func (p *Pool[T]) AcquireAllIdle() ([]Handle[T], error) {
-	c, err := p.opened(callAcquireAllIdle)
-	if err != nil {
-		return nil, err
-	}
-	var all []Handle[T]
-	for _, e := range c.takeIdle() {
-		all = append(all, c.out(c.s.Current(), e, ticket{}))
-	}
-	return all, nil
 }

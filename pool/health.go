@@ -7,7 +7,8 @@ import (
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// checks are the health checks of a pool: a hidden clock, and one pass at a time, on a hidden coroutine (POOL-37).
+// checks are the health checks of a pool: a hidden clock, and one pass at a time, on a hidden coroutine (POOL-37). Loop goroutine
+// only.
 type checks struct {
 	every time.Duration
 	clock event.Deadline // nil: there are none
@@ -36,8 +37,8 @@ func (c *core[T]) checkDue() {
 		return
 	}
 	c.checks.busy = true
-	_, err := c.own.Spawn(c.checkAll, scheduler.Serving(), scheduler.Named(named(c.name)+": health check"), scheduler.SettledBy((*checking[T])(c)),
-		scheduler.EntryOf(c.hooks.healthEntry))
+	_, err := c.helpers.Spawn(c.checkAll, scheduler.Serving(), scheduler.SettledBy((*checking[T])(c)),
+		scheduler.Named(named(c.name)+": health check"), scheduler.EntryOf(c.hooks.healthEntry))
 	if err != nil { // the run is ending
 		c.checks.busy = false
 	}
@@ -52,7 +53,7 @@ func (c *core[T]) checkAll(co *scheduler.Coroutine) error {
 			break
 		}
 		e.pass = c.checks.pass
-		c.check1(co, e)
+		c.checkOne(co, e)
 	}
 	c.refill()
 	return nil
@@ -69,20 +70,20 @@ func (c *core[T]) unchecked() *entry[T] {
 	return nil
 }
 
-// check1 looks at one resource and puts it back, or destroys it. One whose check exits is destroyed.
-func (c *core[T]) check1(co *scheduler.Coroutine, e *entry[T]) {
+// checkOne looks at one resource and puts it back, or destroys it. One whose check exits is destroyed.
+func (c *core[T]) checkOne(co *scheduler.Coroutine, e *entry[T]) {
 	healthy := false
 	defer func() {
 		if healthy && !c.stale(e) {
 			c.put(e, false)
 		} else if err := c.destroy(co, e); err != nil {
-			c.failed(err)
+			c.unseen(err)
 		}
 	}()
-	e.guard.Raise(co)
-	defer e.guard.Lower()
+	e.shield.Raise(co)
+	defer e.shield.Lower()
 	ok, failure := c.hooks.healthy(co, e.value)
-	healthy = c.swallowed("HealthCheck", ok, failure)
+	healthy = c.verdict("HealthCheck", ok, failure)
 }
 
 // checking is told of the end of a pass.
@@ -92,6 +93,6 @@ func (o *checking[T]) Settle(_ *scheduler.Coroutine, err error) {
 	c := (*core[T])(o)
 	c.checks.busy = false
 	if err != nil && !event.IsCancellation(err) {
-		c.failed(c.failure("HealthCheck", err))
+		c.unseen(c.failure("HealthCheck", err))
 	}
 }

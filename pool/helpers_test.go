@@ -20,8 +20,13 @@ const (
 )
 
 var (
-	errBoom = errors.New("boom")
-	errStop = errors.New("stop")
+	errBoom    = errors.New("boom")
+	errStop    = errors.New("stop")
+	errMake    = errors.New("cannot be made")
+	errRuin    = errors.New("cannot be destroyed")
+	errCheck   = errors.New("cannot be checked")
+	errReason  = errors.New("the reason")
+	errOutcome = errors.New("the outcome")
 )
 
 // inRun runs body as the main coroutine on each loop, with a depot for a pool of that many at most. The run must end without an
@@ -55,104 +60,31 @@ func runOf(t *testing.T, e *cotest.Env, limit int, body func(t *testing.T, d *de
 	}
 }
 
-// destroys replaces Destroy, with the note that a resource is gone.
-func (d *depot) destroys(fn func(co *scheduler.Coroutine, v *part) error) {
-	d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
-		d.gone = append(d.gone, v.id)
-		return fn(co, v)
-	}
-}
-
-// creates has fn run in each Create, with the number of the call, 1 the first: before the part is made, if fn returns no error.
-func (d *depot) creates(fn func(co *scheduler.Coroutine, call int) error) {
-	calls := 0
-	d.cfg.Create = func(co *scheduler.Coroutine) (*part, error) {
-		calls++
-		if err := fn(co, calls); err != nil {
-			return nil, err
-		}
-		return d.make(), nil
-	}
-}
-
 // passes waits for the gate and returns what it was opened with.
 func passes(co *scheduler.Coroutine, g *cotest.Gate) error {
 	_, err := co.Await(g)
 	return err
 }
 
-// gates makes n of them.
-func (d *depot) gates(n int) []*cotest.Gate {
-	all := make([]*cotest.Gate, n)
-	for i := range all {
-		all[i] = d.e.Gate()
-	}
-	return all
-}
+// settle lets everything happen that needs no time.
+func settle(co *scheduler.Coroutine) { cotest.Yields(co, 8) }
 
-// got checks that the visits have got these resources, in that order; 0: none, and no error, so far.
-func got(t *testing.T, vs []*visit, want ...int) {
+// pause lets d and a bit more go by.
+func pause(t *testing.T, co *scheduler.Coroutine, d time.Duration) {
 	t.Helper()
-	var all []int
-	for _, v := range vs {
-		id := 0
-		if v.over && assert.NoError(t, v.err) {
-			id = v.h.Value().id
-		}
-		all = append(all, id)
-	}
-	assert.Equal(t, want, all)
+	require.NoError(t, co.Delay(d))
+	settle(co)
 }
 
-// join waits until they are over.
-func join(t *testing.T, co *scheduler.Coroutine, vs ...*visit) {
+// until waits for what a hidden timer brings about.
+func until(t *testing.T, co *scheduler.Coroutine, done func() bool) {
 	t.Helper()
-	for _, v := range vs {
-		_, err := co.Await(v.co)
-		require.NoError(t, err)
+	for end := co.Now().Add(cotest.Patience / 2); !done(); {
+		require.NoError(t, co.Delay(time.Millisecond))
+		require.True(t, co.Now().Before(end), "what was waited for does not come")
 	}
+	settle(co)
 }
-
-// tries is TryAcquire that must not fail.
-func (d *depot) tries(co *scheduler.Coroutine) (h handle, ok bool) {
-	d.t.Helper()
-	h, ok, err := d.p.TryAcquire(co)
-	assert.NoError(d.t, err)
-	return h, ok
-}
-
-// works checks that the pool is usable, to its limit, and that nothing is left out by that.
-func (d *depot) works(co *scheduler.Coroutine) {
-	d.t.Helper()
-	hs := d.take(co, d.p.Stats().Max)
-	d.has(len(hs), 0, len(hs))
-	give(d.t, co, hs...)
-	d.has(len(hs), len(hs), 0)
-}
-
-// spyStrategy counts what a strategy is told, and calls functions that look.
-type spyStrategy struct {
-	asked              int
-	successes          int
-	failures           []error
-	onSuccess, onError func(src pool.Source)
-}
-
-func (s *spyStrategy) ReportSuccess(src pool.Source) {
-	s.successes++
-	if s.onSuccess != nil {
-		s.onSuccess(src)
-	}
-}
-
-func (s *spyStrategy) ReportFailure(src pool.Source, err error) {
-	s.failures = append(s.failures, err)
-	if s.onError != nil {
-		s.onError(src)
-	}
-}
-
-func (s *spyStrategy) ShouldRecover(pool.Source) bool { s.asked++; return false }
 
 func isOneOf(err error, wanted ...error) bool {
 	return slices.ContainsFunc(wanted, func(w error) bool { return errors.Is(err, w) })

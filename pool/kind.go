@@ -105,11 +105,8 @@ func (h *hooks[T]) produce(co *scheduler.Coroutine) (v T, err error) {
 	return v, err
 }
 
-// unmake calls Destroy, if there is one.
+// unmake calls Destroy.
 func (h *hooks[T]) unmake(co *scheduler.Coroutine, v T) (err error) {
-	if h.destroy == nil {
-		return nil
-	}
 	defer caught(&err)
 	return h.destroy.Destroy(co, v)
 }

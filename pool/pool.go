@@ -22,7 +22,7 @@ type Pool[T any] struct{ core *core[T] }
 type core[T any] struct {
 	s     *scheduler.Scheduler // immutable
 	quick bool                 // an idle resource is handed out without a question to anybody, but the breaker
-	plain bool                 // immutable; one that comes back is taken without a question, but to the breaker and stale
+	plain bool                 // immutable; one that comes back is taken without a question, but whether it is stale, and to the breaker
 	total int                  // resources that exist, are being made or destroyed: their places are taken
 	dying int                  // of these, those that are being destroyed, or will be next
 	max   int                  // immutable
@@ -30,37 +30,37 @@ type core[T any] struct {
 
 	// Whoever waits in the line, with nothing set aside, implies that idle is empty.
 	idle ring.Ring[*entry[T]] // longest idle first
-	line waitq.Queue[place[T]]
+	line waitq.Queue[ask[T]]
 
 	hooks    hooks[T] // immutable
 	breaker  breaker
-	reason   error                   // nil: open
-	failing  error                   // what the breaker is being told of
-	cause    error                   // what it was told of when it opened; nil: nothing
-	refusal  *UnavailableError       // of now; nil: there was none
-	reset    uint32                  // how often Reset was called
-	entries  []*entry[T]             // that exist, in no order
-	builds   int                     // resources that are being made
-	covered  int                     // of these, those that somebody in the line waits for
-	spare    []*build[T]             // of these, what nobody waits for, oldest first
-	bare     *waitq.Waiter[place[T]] // nobody before it in the line waits without a build; nil: look at all
-	arrivals uint64                  // acquisitions that may come back to the line, so far
+	reason   error                 // nil: open
+	failing  error                 // what the breaker is being told of
+	cause    error                 // what it was told of when it opened; nil: nothing
+	refusal  *UnavailableError     // of now; nil: there was none
+	reset    uint32                // how often Reset was called
+	entries  []*entry[T]           // that exist, in no order
+	builds   int                   // resources that are being made
+	covered  int                   // of these, those that somebody in the line waits for
+	spare    []*build[T]           // of these, what nobody waits for, oldest first
+	bare     *waitq.Waiter[ask[T]] // nobody before it in the line waits without a build; nil: look at all
+	arrivals uint64                // acquisitions that may come back to the line, so far
 
-	name     string                // immutable
-	min      int                   // immutable
-	timeout  time.Duration         // immutable; Config.AcquireTimeout
-	onError  func(error)           // immutable
-	scope    *scheduler.Scope      // immutable; that the pool belongs to
-	own      *scheduler.Scope      // immutable; of the pool's own coroutines
-	self     weak.Pointer[Pool[T]] // immutable
-	cleanup  runtime.Cleanup
-	owned    scheduler.Owned // in scope
-	ownOwned scheduler.Owned // in own
-	base     event.Base
-	closers  waitq.Queue[struct{}] // who awaits that the last resource is gone
-	drained  bool                  // it is
-	age      age
-	checks   checks
+	name      string                // immutable
+	min       int                   // immutable
+	timeout   time.Duration         // immutable; Config.AcquireTimeout
+	onError   func(error)           // immutable
+	scope     *scheduler.Scope      // immutable; that the pool belongs to
+	helpers   *scheduler.Scope      // immutable; of the pool's own coroutines
+	self      weak.Pointer[Pool[T]] // immutable
+	cleanup   runtime.Cleanup
+	inScope   scheduler.Owned
+	inHelpers scheduler.Owned
+	base      event.Base
+	closers   waitq.Queue[struct{}] // who awaits that the last resource is gone
+	drained   bool                  // it is
+	age       age
+	checks    checks
 }
 
 // New makes a pool for the run of co, which must be the caller. The first Config.Min resources are made before it returns, one
@@ -91,26 +91,26 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 		timeout: cfg.AcquireTimeout, onError: cfg.OnError,
 	}}
 	c := p.core
-	if err := c.found(); err != nil {
+	if err := c.makeHelpers(); err != nil {
 		leave(cfg.Strategy)
 		return nil, err
 	}
 	// What resources spawn for themselves belongs to the pool: it keeps no run alive, is cancelled at the end of the pool, and its
 	// failures go where the pool's go.
-	c.own.SetSafe(false)
-	c.own.SetServing()
-	c.own.OnError(func(_ *scheduler.Scope, co *scheduler.Coroutine, err error) error { c.scope.Fail(co, err); return nil })
+	c.helpers.SetSafe(false)
+	c.helpers.SetServing()
+	c.helpers.OnError(func(_ *scheduler.Scope, co *scheduler.Coroutine, err error) error { c.scope.Fail(co, err); return nil })
 	c.self = weak.Make(p)
 	c.base.Init((*closing[T])(c), nil, 0)
 	c.line.Init((*waiting[T])(c))
 	c.closers.Init((*waitingForEnd[T])(c))
-	c.breaker.init((*guarded[T])(c), cfg.Strategy, cfg.OnStateChange)
+	c.breaker.init((*hosting[T])(c), cfg.Strategy, cfg.OnStateChange)
 	c.age.init(cfg.MaxLifetime, cfg.MaxIdleTime, cfg.Jitter)
 	c.quick = c.hooks.acquire == nil && !c.age.limited
 	c.plain = c.hooks.release == nil && !c.age.limited
 	c.cleanup = runtime.AddCleanup(p, dropped[T], c)
-	scope.Own(&c.owned, (*belonging[T])(c))
-	c.own.Own(&c.ownOwned, (*belonging[T])(c)) // Create, for one, can end it
+	scope.Own(&c.inScope, (*belonging[T])(c))
+	c.helpers.Own(&c.inHelpers, (*belonging[T])(c)) // Create, for one, can end it
 	if c.reason != nil {
 		return nil, c.closedError(callNew)
 	}
@@ -121,17 +121,17 @@ func New[T any](co *scheduler.Coroutine, cfg Config[T]) (*Pool[T], error) {
 	return p, nil
 }
 
-// found makes the scope of the pool's own coroutines: beside the others, so that it does not hold up the end of the pool's, or
-// below that one when it outlives the end of the run itself.
-func (c *core[T]) found() (err error) {
-	if c.scope.Cleans() {
-		c.own, err = c.scope.New()
+// makeHelpers makes the scope of the pool's own coroutines: a root, so that it does not hold up the end of the pool's scope; but
+// below that one when it is of finally handlers, which outlive the end of the run.
+func (c *core[T]) makeHelpers() (err error) {
+	if c.scope.InFinally() {
+		c.helpers, err = c.scope.New()
 	} else {
-		c.own, err = c.s.NewRoot()
+		c.helpers, err = c.s.NewRoot()
 	}
 	if err != nil {
-		c.reason = ErrScopeDisposed
-		err = event.WithCause(c.closedError(callNew), err)
+		closed := &event.ClosedError{Call: callNew, What: "its scope", Reason: ErrScopeDisposed, Fix: "make the pool before"}
+		err = event.WithCause(closed, err)
 	}
 	return err
 }
@@ -145,7 +145,7 @@ func (c *core[T]) fill(co *scheduler.Coroutine) error {
 		}
 	}()
 	for len(made) < c.min && c.reason == nil {
-		e, err := c.made(co)
+		e, err := c.makeOne(co)
 		if err != nil {
 			return err
 		}
@@ -157,9 +157,9 @@ func (c *core[T]) fill(co *scheduler.Coroutine) error {
 	return nil
 }
 
-// made makes one resource and waits for it. Nobody else waits.
-func (c *core[T]) made(co *scheduler.Coroutine) (*entry[T], error) {
-	w := c.line.Push(co, place[T]{})
+// makeOne makes one resource and waits for it. Nobody else waits.
+func (c *core[T]) makeOne(co *scheduler.Coroutine) (*entry[T], error) {
+	w := c.line.Push(co, ask[T]{})
 	over, err := w.Parking(callNew, nil)
 	if !over {
 		c.build(w, co)
@@ -172,10 +172,10 @@ func (c *core[T]) made(co *scheduler.Coroutine) (*entry[T], error) {
 }
 
 // Name returns what the configuration calls the pool. Any goroutine.
-func (p *Pool[T]) Name() string { return p.must("pool: Name").name }
+func (p *Pool[T]) Name() string { return must(p.made("pool: Name")).name }
 
 // Now returns the time on the clock of the run. Any goroutine.
-func (p *Pool[T]) Now() time.Time { return p.must("pool: Now").s.Reactor().Now() }
+func (p *Pool[T]) Now() time.Time { return must(p.made("pool: Now")).s.Reactor().Now() }
 
 // AsEvent returns the event that happens when the pool was closed and its last resource is gone.
 func (p *Pool[T]) AsEvent() *event.Base {
@@ -187,10 +187,11 @@ func (p *Pool[T]) AsEvent() *event.Base {
 
 // RefuseWait is what the waits of coroutines ask: those of other runs cannot wait for the pool (GEN-11).
 func (p *Pool[T]) RefuseWait(call string, co *scheduler.Coroutine) error {
-	if p == nil || p.core == nil {
-		return noPool(call)
+	c, err := p.made(call)
+	if err != nil {
+		return err
 	}
-	return p.core.foreign(call, co)
+	return c.s.CheckRun(call, co, "the "+named(c.name))
 }
 
 // Flags returns the event's flags.

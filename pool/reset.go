@@ -10,7 +10,7 @@ import (
 // from has changed, a password say. It returns the failures of Destroy, or a *event.UsageError. It works when co is cancelled. On a
 // closed pool it does nothing.
 func (p *Pool[T]) Reset(co *scheduler.Coroutine) error {
-	c, err := p.entered(callReset, co)
+	c, err := p.by(callReset, co)
 	if err != nil {
 		return err
 	}

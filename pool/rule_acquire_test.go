@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -82,104 +83,9 @@ func TestPool_POOL03_IdleOrderOfMany(t *testing.T) {
 	})
 }
 
-func TestPool_POOL08_Timeout(t *testing.T) {
-	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		p := d.open(co)
-		h := d.take(co, 1)[0]
-		from := co.Now()
-		_, err := p.Acquire(co, scheduler.Timeout(10*ms))
-		cotest.IsTimeout(t, err)
-		var timeout *event.TimeoutError
-		require.ErrorAs(t, err, &timeout)
-		assert.Equal(t, "pool: Acquire", timeout.Call)
-		assert.NotErrorIs(t, err, event.ErrClosed)
-		assert.NotErrorIs(t, err, pool.ErrServiceUnavailable)
-		assert.GreaterOrEqual(t, co.Now().Sub(from), 10*ms)
-		d.has(1, 0, 1)
-		assert.Zero(t, p.Stats().Waiting)
-		assert.Equal(t, uint64(1), p.Stats().TimedOut)
-		give(t, co, h)
-		d.works(co)
-		assert.Len(t, d.made, 1)
-	})
-}
-
-func TestPool_POOL08_TimeoutIsExact(t *testing.T) {
-	inVirtualTime(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		d.cfg.AcquireTimeout = 30 * ms
-		p := d.open(co)
-		h := d.take(co, 1)[0]
-		from := co.Now()
-		_, err := p.Acquire(co)
-		cotest.IsTimeout(t, err)
-		assert.Equal(t, 30*ms, co.Now().Sub(from), "of the configuration")
-		_, err = p.Acquire(co, scheduler.Timeout(hour))
-		cotest.IsTimeout(t, err)
-		assert.Equal(t, hour+30*ms, co.Now().Sub(from), "one's own comes before it")
-		assert.Equal(t, uint64(2), p.Stats().TimedOut)
-		assert.Equal(t, hour+30*ms, p.Stats().Waited)
-		give(t, co, h)
-	})
-}
-
-func TestPool_POOL08_WithoutOneItWaitsForEver(t *testing.T) {
-	inVirtualTime(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		d.open(co)
-		h := d.take(co, 1)[0]
-		v := d.visit(co)
-		require.NoError(t, co.Delay(10000*hour))
-		assert.False(t, v.over)
-		give(t, co, h)
-		join(t, co, v)
-		got(t, []*visit{v}, 1)
-		give(t, co, v.h)
-	})
-}
-
-func TestPool_POOL08_TheOthersKeepTheirPlaces(t *testing.T) {
-	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		p := d.open(co)
-		h := d.take(co, 1)[0]
-		vs := d.queued(co, 2)
-		hasty := d.queued(co, 2, scheduler.Timeout(2*ms))
-		vs = append(vs, d.queued(co, 1)...)
-		join(t, co, hasty...)
-		for _, v := range hasty {
-			cotest.IsTimeout(t, v.err)
-		}
-		assert.Equal(t, 3, p.Stats().Waiting)
-		for _, v := range vs {
-			give(t, co, h)
-			join(t, co, v)
-			h = v.h
-		}
-		got(t, vs, 1, 1, 1)
-		give(t, co, h)
-	})
-}
-
-func TestPool_POOL08_BoundsTheMaking(t *testing.T) {
-	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		g := d.e.Gate()
-		d.creates(func(co *scheduler.Coroutine, _ int) error { return passes(co, g) })
-		p := d.open(co)
-		_, err := p.Acquire(co, scheduler.Timeout(5*ms))
-		cotest.IsTimeout(t, err)
-		d.has(1, 0, 1)
-		assert.Equal(t, 1, p.Stats().Constructing)
-		g.Open(nil, nil)
-		settle(co)
-		d.has(1, 1, 0)
-		h, ok := d.tries(co)
-		assert.True(t, ok)
-		assert.Equal(t, 1, h.Value().id, "nothing was wasted")
-		give(t, co, h)
-	})
-}
-
 func TestPool_POOL09_Closed(t *testing.T) {
 	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		asked := &spyStrategy{}
+		asked := &recorder{}
 		d.cfg.Strategy = asked
 		p := d.open(co)
 		require.NoError(t, p.Deactivate())
@@ -196,7 +102,7 @@ func TestPool_POOL09_Closed(t *testing.T) {
 		hs, err := p.AcquireAllIdle()
 		assert.NoError(t, err)
 		assert.Empty(t, hs)
-		assert.Zero(t, asked.asked)
+		assert.Empty(t, asked.said())
 		assert.Empty(t, d.made)
 	})
 }
@@ -238,6 +144,54 @@ func TestPool_CANC23_ATokenThatFiresMeanwhile(t *testing.T) {
 		give(t, co, h)
 		d.works(co)
 		assert.Equal(t, []int{1}, d.made)
+	})
+}
+
+// CANC-28: a block with a limit, or one that is cancelled, around the wait.
+func TestPool_CANC28_InABlock(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		p := d.open(co)
+		h := d.take(co, 1)[0]
+		acquire := func(co *scheduler.Coroutine) error { _, err := p.Acquire(co); return err }
+		cotest.IsTimeout(t, co.WithTimeout(3*ms, acquire))
+		assert.NoError(t, co.Err())
+		var inner error
+		err := co.WithCancel(func(co *scheduler.Coroutine, cancel func(error)) error {
+			d.e.After(ms, func() { cancel(errStop) })
+			inner = acquire(co)
+			return inner
+		})
+		assert.NoError(t, err)
+		cotest.IsCancelled(t, inner, errStop)
+		assert.Zero(t, p.Stats().Waiting)
+		give(t, co, h)
+		d.works(co)
+		assert.Len(t, d.made, 1)
+	})
+}
+
+// CANC-13: clean-up may need a resource.
+func TestPool_CANC13_InAProtectedSection(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		p := d.open(co)
+		h := d.take(co, 1)[0]
+		cleaned := false
+		v := d.e.Spawn(co, func(co *scheduler.Coroutine) error {
+			_ = co.Delay(hour)
+			return co.Protect(func(context.Context) error {
+				return p.With(co, func(co *scheduler.Coroutine, _ *part) error { cleaned = true; return co.Yield() })
+			})
+		})
+		settle(co)
+		require.NoError(t, v.Cancel(errStop))
+		settle(co)
+		assert.Equal(t, 1, p.Stats().Waiting)
+		give(t, co, h)
+		_, err := co.Await(v)
+		require.NoError(t, err)
+		assert.True(t, v.Cancelled())
+		assert.True(t, cleaned)
+		d.has(1, 1, 0)
 	})
 }
 

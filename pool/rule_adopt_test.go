@@ -11,13 +11,6 @@ import (
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// gated has each Create wait for a gate of its own, of n.
-func (d *depot) gated(n int) []*cotest.Gate {
-	gs := d.gates(n)
-	d.creates(func(co *scheduler.Coroutine, call int) error { return passes(co, gs[call-1]) })
-	return gs
-}
-
 // GEN-04: what is made goes to the oldest, whoever it was begun for.
 func TestPool_GEN04_WhatIsMadeFirstGoesToTheOldest(t *testing.T) {
 	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {

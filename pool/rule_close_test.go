@@ -1,7 +1,6 @@
 package pool_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -234,57 +233,25 @@ func TestPool_CORO30_CloseIsForTheCallerOnTheLoop(t *testing.T) {
 	})
 }
 
-func TestPool_AwaitClosed_WaitsForTheLastResource(t *testing.T) {
+func TestPool_POOL30_CloseWhileAnErrorIsPropagated(t *testing.T) {
 	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 2)
-			p := d.open(co)
-			hs := d.take(co, 2)
-			closed := false
-			early := e.Spawn(co, func(co *scheduler.Coroutine) error { // before Close was called
-				err := p.AwaitClosed(co)
-				closed = true
-				return err
+		for _, rejected := range []bool{false, true} {
+			e.MustRun(func(co *scheduler.Coroutine) error {
+				d := newDepot(e, 2)
+				d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
+					_ = co.Delay(time.Millisecond)
+					return errRuin
+				}
+				d.cfg.BeforeRelease = func(*scheduler.Coroutine, *part) (bool, error) { return !rejected, errCheck }
+				p := d.open(co)
+				err := p.With(co, func(co *scheduler.Coroutine, v *part) (err error) {
+					defer func() { assert.NoError(t, p.Close(co)) }()
+					return errOutcome
+				})
+				assert.ErrorIs(t, err, errOutcome)
+				assert.ErrorIs(t, err, errRuin, "both are there")
+				return p.AwaitClosed(co)
 			})
-			cotest.IsTimeout(t, p.AwaitClosed(co, scheduler.Timeout(time.Millisecond)))
-			g := e.Gate()
-			e.After(time.Millisecond, func() { g.Open(nil, errReason) })
-			cotest.IsTokens(t, p.AwaitClosed(co, scheduler.Token(g)), errReason)
-			cancelled := e.Spawn(co, func(co *scheduler.Coroutine) error { return p.AwaitClosed(co) })
-			settle(co)
-			require.NoError(t, cancelled.Cancel(errReason))
-			_, err := co.Await(cancelled)
-			cotest.IsCancelled(t, err, errReason)
-
-			give(t, co, hs[0])
-			require.NoError(t, p.Close(co))
-			settle(co)
-			assert.False(t, closed, "one is out")
-			cotest.IsTimeout(t, p.AwaitClosed(co, scheduler.Timeout(time.Millisecond)))
-			give(t, co, hs[1])
-			assert.Equal(t, []int{1, 2}, d.gone)
-			_, err = co.Await(early)
-			require.NoError(t, err)
-			require.NoError(t, p.AwaitClosed(co))
-			require.NoError(t, p.AwaitClosed(co, scheduler.Timeout(time.Hour)))
-			var invalid *event.InvalidArgumentError
-			assert.ErrorAs(t, p.AwaitClosed(co, scheduler.Timeout(-1)), &invalid)
-			return nil
-		})
-	})
-}
-
-func TestPool_AwaitClosed_OfAPoolThatHasNothing(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 2)
-			p := d.open(co)
-			v := e.Spawn(co, func(co *scheduler.Coroutine) error { return p.AwaitClosed(co) })
-			settle(co)
-			require.NoError(t, p.Close(co))
-			_, err := co.Await(v)
-			require.NoError(t, err)
-			return errors.Join(p.AwaitClosed(co), p.Close(co))
-		})
+		}
 	})
 }

@@ -202,3 +202,19 @@ func TestPool_New_OfAScopeThatIsClosed(t *testing.T) {
 		assert.Empty(t, d.made)
 	})
 }
+
+func TestPool_SCOPE07_NewInAClosedScope(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			sc, err := co.Scope().New()
+			require.NoError(t, err)
+			require.NoError(t, sc.Dispose(errReason))
+			d := newDepot(e, 1)
+			d.cfg.Scope, d.cfg.Min = sc, 1
+			_, err = pool.New(co, d.cfg)
+			assert.ErrorIs(t, err, event.ErrClosed)
+			assert.Empty(t, d.made)
+			return nil
+		})
+	})
+}

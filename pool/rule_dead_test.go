@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -35,6 +36,23 @@ func TestPool_DEAD03_NothingCanComeBack(t *testing.T) {
 		assert.Equal(t, 1, dead.Waiting)
 		assert.Contains(t, dead.Report, "pool printers 1/1: acquire, in use by main", "who has what is waited for")
 		assert.Equal(t, []int{1}, d.gone)
+	})
+}
+
+func TestPool_DEAD03_WhoWaitsForWhatNobodyReleasesIsFound(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		d := newDepot(e, 1)
+		d.cfg.HealthInterval, d.cfg.HealthCheck = hour, fine
+		err := e.Run(func(co *scheduler.Coroutine) error {
+			d.open(co)
+			d.take(co, 1)
+			_, err := d.p.Acquire(co)
+			assert.ErrorIs(t, err, context.Canceled)
+			return nil
+		})
+		var dead *scheduler.DeadlockError
+		require.ErrorAs(t, err, &dead)
+		assert.Contains(t, dead.Report, "pool")
 	})
 }
 
@@ -151,6 +169,19 @@ func TestPool_DEAD09_WhileAHolderWaitsForTheLoop(t *testing.T) {
 	})
 }
 
+func TestPool_DEAD09_WhoIsServedByAHiddenFactoryIsNoDeadlock(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.creates(func(co *scheduler.Coroutine, _ int) error { return co.Delay(5 * ms) })
+		d.open(co)
+		hs := d.take(co, 1)
+		v := d.queued(co, 1)[0]
+		give(t, co, hs...)
+		join(t, co, v)
+		require.NoError(t, v.err)
+		give(t, co, v.h)
+	})
+}
+
 // GEN-09: a creation that nobody waits for any more keeps no run alive, and does not hang it.
 func TestPool_GEN09_WhatNobodyWaitsForKeepsNothingAlive(t *testing.T) {
 	inVirtualTime(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
@@ -195,11 +226,4 @@ func TestPool_EVT16_WithoutAName(t *testing.T) {
 		assert.Equal(t, "pool 1/2, idle 1, active 0, reserved 0, waiting 0, breaker closed", d.p.Info())
 		assert.Equal(t, pool.Active, d.p.State())
 	})
-}
-
-// stocked opens the pool with one idle resource.
-func (d *depot) stocked(co *scheduler.Coroutine) {
-	d.t.Helper()
-	d.open(co)
-	d.stock(co, 1)
 }

@@ -23,19 +23,6 @@ var refusals = map[string]struct {
 	"a cancellation": {func() (bool, error) { return true, &event.CancelledError{Reason: errCheck} }, errCheck},
 }
 
-// hears checks what OnError was told: nothing for nil, or want once for each of n.
-func (d *depot) hears(want error, n int) {
-	d.t.Helper()
-	if want == nil {
-		assert.Empty(d.t, d.told)
-		return
-	}
-	assert.Len(d.t, d.told, n)
-	for _, err := range d.told {
-		assert.ErrorIs(d.t, err, want)
-	}
-}
-
 // guarded has BeforeAcquire say no, in the way of the refusal, to parts that are bad, and notes what happens.
 func (d *depot) guarded(no func() (bool, error)) {
 	d.cfg.BeforeAcquire = func(_ *scheduler.Coroutine, v *part) (bool, error) {

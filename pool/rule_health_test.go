@@ -20,23 +20,6 @@ func checked(e *cotest.Env, limit int) *depot {
 	return d
 }
 
-// pause lets d and a bit more go by.
-func pause(t *testing.T, co *scheduler.Coroutine, d time.Duration) {
-	t.Helper()
-	require.NoError(t, co.Delay(d))
-	settle(co)
-}
-
-// until waits for what a hidden timer brings about.
-func until(t *testing.T, co *scheduler.Coroutine, done func() bool) {
-	t.Helper()
-	for end := co.Now().Add(cotest.Patience / 2); !done(); {
-		require.NoError(t, co.Delay(time.Millisecond))
-		require.True(t, co.Now().Before(end), "what was waited for does not come")
-	}
-	settle(co)
-}
-
 func TestPool_POOL34_HealthCheckDestroysTheDeadAndRefillsUpToMin(t *testing.T) {
 	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		e.MustRun(func(co *scheduler.Coroutine) error {
@@ -166,6 +149,26 @@ func TestPool_POOL34_WhatIsBeingCheckedIsNotGiven(t *testing.T) {
 			assert.Len(t, d.made, 2)
 			return nil
 		})
+	})
+}
+
+func TestPool_POOL34_APassReachesWhatWasBorrowedMeanwhile(t *testing.T) {
+	inVirtualTime(t, 3, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		seen := map[int]int{}
+		d.cfg.HealthInterval = 10 * ms
+		d.cfg.HealthCheck = func(co *scheduler.Coroutine, v *part) (bool, error) {
+			seen[v.id]++
+			return true, co.Delay(ms)
+		}
+		d.open(co)
+		d.stock(co, 3)
+		require.NoError(t, co.Delay(11*ms+ms/2)) // the second is being checked
+		require.Equal(t, map[int]int{1: 1, 2: 1}, seen)
+		hs := d.take(co, 2)
+		assert.Equal(t, []int{3, 1}, ids(hs...))
+		give(t, co, hs[1], hs[0])
+		require.NoError(t, co.Delay(5*ms))
+		assert.Equal(t, map[int]int{1: 1, 2: 1, 3: 1}, seen, "each that is idle, once")
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/event"
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -151,6 +152,53 @@ func TestPool_GEN10_HooksCloseThePool(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestPool_POOL30_AHookThatClosesThePool(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		e.MustRun(func(co *scheduler.Coroutine) error {
+			d := newDepot(e, 2)
+			d.cfg.BeforeRelease = func(co *scheduler.Coroutine, v *part) (bool, error) {
+				return true, d.p.Close(co)
+			}
+			d.open(co)
+			hs := d.take(co, 2)
+			give(t, co, hs...)
+			assert.Equal(t, []int{1, 2}, d.gone)
+			d.has(0, 0, 0)
+
+			d = newDepot(e, 2)
+			destroy := d.cfg.Destroy
+			d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
+				assert.NoError(t, d.p.Close(co))
+				return destroy(co, v)
+			}
+			d.open(co)
+			d.stock(co, 2)
+			require.NoError(t, d.p.Close(co))
+			assert.Equal(t, []int{1, 2}, d.gone, "each once")
+
+			d = newDepot(e, 2)
+			d.cfg.Create = func(co *scheduler.Coroutine) (*part, error) { return d.make(), d.p.Close(co) }
+			d.open(co)
+			h, err := d.p.Acquire(co)
+			require.NoError(t, err, "it was under way (POOL-32)")
+			give(t, co, h)
+			assert.Equal(t, []int{1}, d.gone)
+
+			d = newDepot(e, 2)
+			d.cfg.BeforeAcquire = func(co *scheduler.Coroutine, v *part) (bool, error) { return true, d.p.Close(co) }
+			d.open(co)
+			d.stock(co, 2)
+			h, err = d.p.Acquire(co)
+			require.NoError(t, err)
+			assert.Equal(t, []int{2}, d.gone)
+			give(t, co, h)
+			assert.Equal(t, []int{2, 1}, d.gone)
+			d.has(0, 0, 0)
+			return nil
+		})
+	})
 }
 
 // An acquisition in a hook of another one waits in the same line.

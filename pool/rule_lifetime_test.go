@@ -1,7 +1,7 @@
 package pool_test
 
 import (
-	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -12,31 +12,6 @@ import (
 	"github.com/uvasync/uvasync/pool"
 	"github.com/uvasync/uvasync/scheduler"
 )
-
-// aging is a depot that notes how old its parts were when they were destroyed, and how long they had been idle if nobody has
-// noted otherwise.
-type aging struct {
-	*depot
-	born, died map[int]time.Time
-}
-
-func newAging(e *cotest.Env, limit int) *aging {
-	a := &aging{depot: newDepot(e, limit), born: map[int]time.Time{}, died: map[int]time.Time{}}
-	create, destroy := a.cfg.Create, a.cfg.Destroy
-	a.cfg.Create = func(co *scheduler.Coroutine) (*part, error) {
-		v, err := create(co)
-		a.born[v.id] = co.Now()
-		return v, err
-	}
-	a.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
-		a.died[v.id] = co.Now()
-		return destroy(co, v)
-	}
-	a.cfg.Jitter = pool.NoJitter
-	return a
-}
-
-func (a *aging) age(id int) time.Duration { return a.died[id].Sub(a.born[id]) }
 
 func TestPool_MaxLifetime_EndsAnIdleResourceAtItsLimit(t *testing.T) {
 	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
@@ -123,99 +98,51 @@ func TestPool_MaxLifetime_RefillsUpToMin(t *testing.T) {
 	})
 }
 
-func TestPool_MaxIdleTime_BeginsAnewWithEveryUse(t *testing.T) {
-	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			a := newAging(e, 1)
-			a.cfg.MaxIdleTime = 10 * time.Second
-			a.open(co)
-			for range 5 {
-				h := a.take(co, 1)
-				pause(t, co, 20*time.Second)
-				give(t, co, h...)
-				pause(t, co, 9*time.Second)
-			}
-			assert.Empty(t, a.gone)
-			pause(t, co, time.Second-time.Millisecond)
-			assert.Empty(t, a.gone)
-			pause(t, co, time.Hour)
-			assert.Equal(t, []int{1}, a.gone)
-			assert.Equal(t, 5*29*time.Second+time.Second, a.age(1))
-			return nil
-		})
-	})
-}
-
-func TestPool_MaxIdleTime_KeepsMin(t *testing.T) {
-	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			a := newAging(e, 4)
-			a.cfg.MaxIdleTime, a.cfg.Min = 10*time.Second, 2
-			a.open(co)
-			hs := a.take(co, 4)
-			give(t, co, hs[3], hs[0], hs[2], hs[1])
-			pause(t, co, time.Hour)
-			assert.Equal(t, []int{4, 1}, a.gone, "those that were idle for longest")
-			a.has(2, 2, 0)
-			assert.Equal(t, []int{1, 2, 3, 4}, a.made, "none is made anew")
-
-			h := a.take(co, 1)
-			pause(t, co, time.Hour)
-			assert.Len(t, a.gone, 2, "what is out is one of Min")
-			a.has(2, 1, 1)
-			more := a.take(co, 2)
-			give(t, co, more...)
-			a.has(3, 2, 1)
-			pause(t, co, 10*time.Second+time.Millisecond)
-			assert.Len(t, a.gone, 3)
-			a.has(2, 1, 1)
-			give(t, co, h...)
-			return nil
-		})
-	})
-}
-
-func TestPool_Jitter_NeverLaterAndNeverMuchEarlierThanTheLimit(t *testing.T) {
-	for name, c := range map[string]struct{ jitter, part float64 }{
-		"none": {pool.NoJitter, 0}, "default": {0, 0.1}, "half": {0.5, 0.5}, "all": {1, 1},
+// Nothing is called for what is too old, so that no coroutine comes by afterwards.
+func TestPool_MaxLifetime_RefillsUpToMinWithoutDestroy(t *testing.T) {
+	for name, grow := range map[string]func(t *testing.T, a *aging, co *scheduler.Coroutine){
+		"idle": func(t *testing.T, a *aging, co *scheduler.Coroutine) {
+			a.stock(co, 2)
+			pause(t, co, 10*time.Second+ms)
+		},
+		"out": func(t *testing.T, a *aging, co *scheduler.Coroutine) {
+			hs := a.take(co, 2)
+			pause(t, co, 12*time.Second)
+			a.has(2, 0, 2)
+			give(t, co, hs...)
+			settle(co)
+		},
 	} {
-		for _, idle := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, idle %v", name, idle), func(t *testing.T) {
-				cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
-					e.MustRun(func(co *scheduler.Coroutine) error {
-						const n, limit = 60, 100 * time.Second
-						a := newAging(e, n)
-						a.cfg.Jitter = c.jitter
-						if idle {
-							a.cfg.MaxIdleTime = limit
-						} else {
-							a.cfg.MaxLifetime = limit
-						}
-						a.open(co)
-						a.stock(co, n)
-						pause(t, co, time.Hour)
-						require.Len(t, a.gone, n)
-						ages := map[time.Duration]bool{}
-						shortest, longest := time.Hour, time.Duration(0)
-						for id := 1; id <= n; id++ {
-							ages[a.age(id)] = true
-							shortest, longest = min(shortest, a.age(id)), max(longest, a.age(id))
-						}
-						assert.LessOrEqual(t, longest, limit)
-						assert.GreaterOrEqual(t, shortest, time.Duration(float64(limit)*(1-c.part)))
-						if c.part == 0 {
-							assert.Len(t, ages, 1)
-						} else {
-							assert.Greater(t, len(ages), n/2, "not all at once")
-							assert.Less(t, shortest, time.Duration(float64(limit)*(1-c.part*0.7)), "the whole range is used")
-							assert.Greater(t, longest, time.Duration(float64(limit)*(1-c.part*0.3)))
-						}
-						return nil
-					})
+		t.Run(name, func(t *testing.T) {
+			cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
+				e.MustRun(func(co *scheduler.Coroutine) error {
+					a := newAging(e, 3)
+					a.cfg.MaxLifetime, a.cfg.Min, a.cfg.Destroy = 10*time.Second, 2, nil
+					a.open(co)
+					grow(t, a, co)
+					a.has(2, 2, 0)
+					assert.Equal(t, []int{1, 2, 3, 4}, a.made)
+					assert.Equal(t, []int{3, 4}, ids(a.take(co, 2)...))
+					return nil
 				})
 			})
-		}
+		})
 	}
+	t.Run("found by Acquire", func(t *testing.T) {
+		cotest.OnLibuv(t, func(t *testing.T, e *cotest.Env) {
+			e.MustRun(func(co *scheduler.Coroutine) error {
+				a := newAging(e, 3)
+				a.cfg.MaxLifetime, a.cfg.Min, a.cfg.Destroy = 100*ms, 2, nil
+				a.open(co)
+				for until := co.Now().Add(101 * ms); !co.Now().After(until); { // the loop is not turned
+				}
+				h := a.take(co, 1)[0]
+				assert.Greater(t, h.Value().id, 2)
+				assert.Equal(t, 2, a.p.Stats().Total, "at once, and not when the clock of the pool comes by")
+				return h.Release(co)
+			})
+		})
+	})
 }
 
 func TestPool_MaxLifetime_IsHidden(t *testing.T) {
@@ -305,4 +232,25 @@ func TestPool_MaxLifetime_ItsEndStopsWithClose(t *testing.T) {
 			return p.AwaitClosed(co)
 		})
 	})
+}
+
+// A limit of "for ever" that makes every resource too old at once.
+func TestPool_MaxLifetime_ForEverIsForEver(t *testing.T) {
+	for _, what := range []string{"MaxLifetime", "MaxIdleTime"} {
+		t.Run(what, func(t *testing.T) {
+			inVirtualTime(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+				require.NoError(t, co.Delay(2*ms))
+				d.cfg.Jitter = pool.NoJitter
+				if what == "MaxLifetime" {
+					d.cfg.MaxLifetime = math.MaxInt64
+				} else {
+					d.cfg.MaxIdleTime = math.MaxInt64
+				}
+				d.open(co)
+				d.stock(co, 1)
+				require.NoError(t, co.Delay(5*ms))
+				d.has(1, 1, 0)
+			})
+		})
+	}
 }

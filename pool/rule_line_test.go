@@ -11,14 +11,6 @@ import (
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// line checks how many are idle, set aside and waiting.
-func (d *depot) line(idle, reserved, waiting int) {
-	d.t.Helper()
-	st := d.p.Stats()
-	assert.Equal(d.t, []int{idle, reserved, waiting}, []int{st.Idle, st.Reserved, st.Waiting}, "idle, reserved, waiting")
-	agree(d.t, st)
-}
-
 func TestPool_POOL10_ReleaseMakesItIdle(t *testing.T) {
 	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
 		d.open(co)

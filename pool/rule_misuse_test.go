@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,7 +42,7 @@ func callsWithout(d *depot, h handle) map[string]func() error {
 		"Activate":       d.p.Activate,
 		"Deactivate":     d.p.Deactivate,
 		"Recover":        d.p.Recover,
-		"SetStrategy":    func() error { return d.p.SetStrategy(&spyStrategy{}) },
+		"SetStrategy":    func() error { return d.p.SetStrategy(&recorder{}) },
 		"Stats":          panics(func() { d.p.Stats() }),
 		"Info":           panics(func() { _ = d.p.Info() }),
 		"State":          panics(func() { d.p.State() }),
@@ -111,6 +112,22 @@ func TestPool_ForeignGoroutine(t *testing.T) {
 			cotest.IsUsage(t, err, "New")
 		})
 		assert.Equal(t, pool.Active, d.p.State())
+	})
+}
+
+// With -race: Release from a foreign goroutine while the loop uses the resource.
+func TestPool_CORO30_ReleaseOnAForeignGoroutineWhileTheLoopGoesOn(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.open(co)
+		h := d.take(co, 1)[0]
+		var wg sync.WaitGroup
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			cotest.IsUsage(t, h.Release(co))
+		}()
+		require.NoError(t, h.Release(co))
+		wg.Wait()
 	})
 }
 
@@ -257,6 +274,13 @@ func TestPool_WithoutNew(t *testing.T) {
 			return nil
 		})
 	})
+}
+
+func TestPool_NameAndNowOfNone(t *testing.T) {
+	for _, p := range []*pool.Pool[int]{nil, {}} {
+		cotest.IsUsage(t, cotest.PanicOf(t, func() { p.Name() }))
+		cotest.IsUsage(t, cotest.PanicOf(t, func() { p.Now() }))
+	}
 }
 
 func TestPool_With_NilFunction(t *testing.T) {

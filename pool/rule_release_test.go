@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/pool"
 	"github.com/uvasync/uvasync/scheduler"
 )
@@ -163,7 +164,7 @@ func TestPool_POOL26_ActiveDuringTheStrategy(t *testing.T) {
 			assert.Equal(t, []int{1, 0, 1, 0, 1}, []int{st.Total, st.Idle, st.Active, st.Reserved, st.Waiting})
 			assert.Empty(t, d.gone)
 		}
-		s := &spyStrategy{onSuccess: look, onError: look}
+		s := &recorder{success: look, failure: func(src pool.Source, _ error) { look(src) }}
 		d.cfg.Strategy, d.cfg.BeforeRelease, d.cfg.Max = s, fine, 1
 		p := d.open(co)
 		h := d.take(co, 1)[0]
@@ -175,10 +176,10 @@ func TestPool_POOL26_ActiveDuringTheStrategy(t *testing.T) {
 		d.ruin(1)
 		give(t, co, vs[0].h)
 		assert.Equal(t, 2, looks)
-		assert.Equal(t, 1, s.successes)
-		require.Len(t, s.failures, 1)
-		assert.ErrorIs(t, s.failures[0], pool.ErrRejected)
-		s.onSuccess, s.onError = nil, nil
+		assert.Equal(t, []string{"success", "failure"}, s.said())
+		require.Len(t, s.errs, 1)
+		assert.ErrorIs(t, s.errs[0], pool.ErrRejected)
+		s.success, s.failure = nil, nil
 		join(t, co, more...)
 		give(t, co, more[0].h)
 		assert.Equal(t, 1, p.Stats().Idle)
@@ -258,5 +259,29 @@ func TestPool_GEN06_CountedUntilItIsDestroyed(t *testing.T) {
 		join(t, co, vs...)
 		got(t, vs, 2)
 		give(t, co, vs[0].h)
+	})
+}
+
+// A holder that panics gives it back in its defer.
+func TestPool_Release_InTheDeferOfAPanic(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		p := d.open(co)
+		holder := d.e.Spawn(co, func(co *scheduler.Coroutine) error {
+			h, err := p.Acquire(co)
+			if err != nil {
+				return err
+			}
+			defer h.Release(co)
+			cotest.Yields(co, 3)
+			panic(errBoom)
+		})
+		cotest.Yields(co, 1)
+		vs := []*visit{d.visit(co)}
+		_, err := co.Await(holder)
+		assert.ErrorIs(t, err, errBoom)
+		join(t, co, vs...)
+		got(t, vs, 1)
+		give(t, co, vs[0].h)
+		d.has(1, 1, 0)
 	})
 }

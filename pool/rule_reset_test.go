@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/scheduler"
 )
@@ -136,6 +135,62 @@ func TestPool_Reset_LeavesWhatIsSetAsideAndWhatIsBeingMade(t *testing.T) {
 	})
 }
 
+func TestPool_Reset_WhoComesAfterItGetsNothingFromBefore(t *testing.T) {
+	for _, how := range []string{"being made for nobody", "being made for somebody before", "set aside for somebody who leaves"} {
+		t.Run(how, func(t *testing.T) {
+			inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+				g := d.e.Gate()
+				slow := how != "set aside for somebody who leaves"
+				calls := 0
+				d.cfg.Create = func(co *scheduler.Coroutine) (*part, error) {
+					calls++
+					old := calls == 1
+					if old && slow {
+						if err := passes(co, g); err != nil { // its pool may give it up
+							return nil, err
+						}
+					}
+					v := d.make()
+					v.bad = old
+					return v, nil
+				}
+				p := d.open(co)
+				var first *visit
+				if slow {
+					first = d.queued(co, 1)[0]
+				} else {
+					h := d.take(co, 1)[0]
+					first = d.queued(co, 1)[0]
+					give(t, co, h)
+				}
+				if how == "being made for nobody" {
+					require.NoError(t, first.co.Cancel(nil))
+					settle(co)
+				}
+				require.NoError(t, p.Reset(co))
+				if !slow {
+					require.NoError(t, first.co.Cancel(nil))
+				}
+				second := d.visit(co)
+				settle(co)
+				if how == "being made for somebody before" {
+					require.NoError(t, first.co.Cancel(nil))
+					settle(co)
+				}
+				g.Open(nil, nil)
+				settle(co)
+				require.True(t, second.over)
+				require.NoError(t, second.err)
+				assert.False(t, second.h.Value().bad, "what the first Create makes was retired")
+				assert.Len(t, d.gone, len(d.made)-1)
+				give(t, co, second.h)
+				d.has(1, 1, 0)
+				assert.Equal(t, 2, calls)
+			})
+		})
+	}
+}
+
 func TestPool_Reset_OfTheHealthChecked(t *testing.T) {
 	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
 		e.MustRun(func(co *scheduler.Coroutine) error {
@@ -183,83 +238,6 @@ func TestPool_Reset_OnAClosedPoolAndByWhom(t *testing.T) {
 			assert.Equal(t, []int{1, 2}, d.gone)
 			give(t, co, h...)
 			assert.Equal(t, []int{1, 2, 3}, d.gone)
-			return nil
-		})
-	})
-}
-
-func TestPool_AcquireAllIdle_TakesTheIdleWithoutHooks(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 4)
-			s := &recorder{}
-			d.cfg.Strategy = s
-			d.cfg.BeforeAcquire = func(*scheduler.Coroutine, *part) (bool, error) { panic("no hooks") }
-			d.cfg.BeforeRelease = fine
-			p := d.open(co)
-			hs := d.take(co, 4)
-			give(t, co, hs[3], hs[1], hs[0])
-			s.steps = nil
-			before := p.Stats()
-			all, err := p.AcquireAllIdle()
-			require.NoError(t, err)
-			assert.Equal(t, []int{4, 2, 1}, ids(all...))
-			d.has(4, 0, 4)
-			none, err := p.AcquireAllIdle()
-			require.NoError(t, err)
-			assert.Empty(t, none)
-
-			give(t, co, all[1])
-			d.has(4, 1, 3)
-			require.NoError(t, all[0].Destroy(co))
-			_, err = all[2].Hijack()
-			require.NoError(t, err)
-			assert.Equal(t, []int{4}, d.gone)
-			d.has(2, 1, 1)
-			assert.Empty(t, s.steps, "the breaker counts none of it")
-			assert.Equal(t, before.Probes, p.Stats().Probes)
-
-			require.NoError(t, p.Deactivate())
-			all, err = p.AcquireAllIdle()
-			require.NoError(t, err)
-			assert.Equal(t, []int{2}, ids(all...), "the breaker does not stand in its way")
-			give(t, co, all...)
-			give(t, co, hs[2])
-			require.NoError(t, p.Close(co))
-			all, err = p.AcquireAllIdle()
-			require.NoError(t, err)
-			assert.Empty(t, all)
-			cotest.Foreign(func() {
-				_, err := p.AcquireAllIdle()
-				cotest.IsUsage(t, err, "AcquireAllIdle")
-			})
-			return nil
-		})
-	})
-}
-
-func TestPool_AcquireAllIdle_LeavesWhatIsSetAside(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 2)
-			p := d.open(co)
-			hs := d.take(co, 2)
-			v := d.queued(co, 1)[0]
-			give(t, co, hs...)
-			assert.Equal(t, 1, p.Stats().Reserved)
-			all, err := p.AcquireAllIdle()
-			require.NoError(t, err)
-			assert.Len(t, all, 1)
-			settle(co)
-			require.NoError(t, v.err)
-			d.has(2, 0, 2)
-
-			w := d.visit(co, scheduler.Timeout(time.Minute)) // who comes later waits for them
-			settle(co)
-			give(t, co, all...)
-			settle(co)
-			require.NoError(t, w.err)
-			assert.ErrorIs(t, all[0].Release(co), event.ErrUsage)
 			return nil
 		})
 	})

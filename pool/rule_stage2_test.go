@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -9,16 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/uvasync/uvasync/internal/cotest"
-	"github.com/uvasync/uvasync/pool"
 	"github.com/uvasync/uvasync/scheduler"
 )
-
-// probing is a strategy with places for probes.
-type probing struct{ spyStrategy }
-
-func (p *probing) Probes() int { return 5 }
-
-var _ pool.Strategy = (*probing)(nil)
 
 // A probe that waits, with a build, is unwound: its ticket is given back twice.
 func TestPool_CANC18_AWaitingProbeIsUnwound(t *testing.T) {
@@ -31,7 +24,7 @@ func TestPool_CANC18_AWaitingProbeIsUnwound(t *testing.T) {
 			return nil
 		})
 		d.cfg.BeforeAcquire = fine
-		d.cfg.Strategy = &probing{}
+		d.cfg.Strategy = limited{recorder: &recorder{}, most: 5}
 		err := e.Run(func(co *scheduler.Coroutine) error {
 			d.open(co)
 			require.NoError(t, d.p.Recover())
@@ -109,6 +102,38 @@ func TestPool_CANC18_ABeforeAcquireIsUnwound(t *testing.T) {
 		assert.NotContains(t, fmt.Sprint(err), "bug:")
 		assert.Equal(t, d.made, d.gone)
 	})
+}
+
+func TestPool_CANC18_AHolderThatIsUnwoundGivesBackAllTheSame(t *testing.T) {
+	for name, giveBack := range waysBack {
+		if name == "Hijack" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+				d := newDepot(e, 1)
+				asked := 0
+				d.cfg.BeforeRelease = func(co *scheduler.Coroutine, _ *part) (bool, error) {
+					asked++
+					return true, co.Delay(hour) // in stage 2, nobody comes back from here
+				}
+				err := e.Run(func(co *scheduler.Coroutine) error {
+					d.open(co)
+					e.Spawn(co, func(co *scheduler.Coroutine) error {
+						h := d.take(co, 1)[0]
+						defer func() { _ = giveBack(co, h) }()
+						return co.Protect(func(context.Context) error { return co.Delay(hour) }) // longer than the grace
+					})
+					settle(co)
+					return e.S.Shutdown(errReason)
+				}, cotest.WithGrace(20*ms))
+				assert.ErrorIs(t, err, errReason)
+				var late *scheduler.ShutdownError
+				assert.ErrorAs(t, err, &late)
+				assert.Equal(t, []int{1}, d.gone, "asked %d", asked)
+			})
+		})
+	}
 }
 
 // Three idle ones, a Destroy that waits, and a run that ends without a grace: the Destroy of each must begin.

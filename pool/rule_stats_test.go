@@ -88,6 +88,22 @@ func TestPool_Stats_OfWaits(t *testing.T) {
 	})
 }
 
+func TestPool_Stats_AnAcquisitionThatWaitsTwiceIsOne(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.BeforeAcquire = fine
+		p := d.open(co)
+		h := d.take(co, 1)[0]
+		v := d.queued(co, 1)[0]
+		d.ruin(1)
+		give(t, co, h)
+		settle(co)
+		got(t, []*visit{v}, 2)
+		assert.EqualValues(t, 2, p.Stats().EmptyAcquired, "of two that found none idle")
+		assert.EqualValues(t, 2, p.Stats().Acquired)
+		give(t, co, v.h)
+	})
+}
+
 func TestPool_Stats_OfWhatFailsAndWhatEnds(t *testing.T) {
 	inRun(t, 3, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
 		d.creates(func(_ *scheduler.Coroutine, call int) error { return map[int]error{1: errMake, 2: errMake}[call] })

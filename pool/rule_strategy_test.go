@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/internal/cotest"
 	"github.com/uvasync/uvasync/pool"
 	"github.com/uvasync/uvasync/scheduler"
@@ -37,7 +38,7 @@ func TestPool_CB07_AStrategyBelongsToOnePoolAtATime(t *testing.T) {
 			_, err = pool.New(co, cfg)
 			assert.ErrorIs(t, err, errBoom, "the first one has left it")
 		}
-		_, err := pool.New(co, pool.Config[int]{Strategy: (*spyStrategy)(nil), Create: func(*scheduler.Coroutine) (int, error) { return 1, nil }})
+		_, err := pool.New(co, pool.Config[int]{Strategy: (*recorder)(nil), Create: func(*scheduler.Coroutine) (int, error) { return 1, nil }})
 		cotest.IsInvalid(t, err, "pool: New", "Strategy")
 	})
 }
@@ -91,6 +92,28 @@ func TestPool_CB07_SetStrategy(t *testing.T) {
 	})
 }
 
+func TestPool_CB07_ANilStrategyRemovesIt(t *testing.T) {
+	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		s := &recorder{recover: func(pool.Source) bool { return true }}
+		d.cfg.Strategy, d.cfg.BeforeRelease = s, fine
+		p := d.open(co)
+		hs := d.take(co, 2)
+		require.NoError(t, p.SetStrategy(nil))
+		give(t, co, hs[0])
+		require.NoError(t, hs[1].Destroy(co))
+		require.NoError(t, p.Deactivate())
+		_, err := p.Acquire(co)
+		assert.ErrorIs(t, err, pool.ErrServiceUnavailable)
+		assert.Empty(t, s.said())
+		require.NoError(t, p.SetStrategy(s))
+		give(t, co, d.take(co, 1)...)
+		assert.Equal(t, []string{"should recover", "success"}, s.said())
+		var invalid *event.InvalidArgumentError
+		assert.ErrorAs(t, p.SetStrategy(&pool.ConsecutiveFailures{Failures: -1}), &invalid)
+		cotest.Foreign(func() { cotest.IsUsage(t, p.SetStrategy(nil), "SetStrategy") })
+	})
+}
+
 func TestPool_CB04_AFailureThatNobodyWaitsForCountsWhileActive(t *testing.T) {
 	inVirtualTime(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
 		d.cfg.AcquireTimeout = 5 * ms
@@ -109,16 +132,5 @@ func TestPool_CB04_AFailureThatNobodyWaitsForCountsWhileActive(t *testing.T) {
 			require.NoError(t, co.Delay(5*ms))
 		}
 		assert.Equal(t, pool.Inactive, p.State())
-	})
-}
-
-func TestPool_POOL37_WhatAResourceHasStartedKeepsNoRunAlive(t *testing.T) {
-	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		d.creates(func(co *scheduler.Coroutine, _ int) error {
-			d.e.Spawn(co, cotest.Sleeper(hour))
-			return nil
-		})
-		d.open(co)
-		d.stock(co, 1)
 	})
 }

@@ -126,12 +126,12 @@ func TestPool_POOL34_EachFailureOfAPassIsToldByItself(t *testing.T) {
 
 func TestPool_CB06_AStrategyThatEndsAnotherHandleKeepsItsCause(t *testing.T) {
 	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		s := &spyStrategy{}
+		s := &recorder{}
 		d.cfg.Strategy = s
 		p := d.open(co)
 		hs := d.take(co, 2)
-		s.onError = func(src pool.Source) {
-			s.onError = nil
+		s.failure = func(src pool.Source, _ error) {
+			s.failure = nil
 			assert.NoError(t, hs[1].Discard(co, errStop))
 			assert.NoError(t, src.Deactivate())
 		}
@@ -140,5 +140,22 @@ func TestPool_CB06_AStrategyThatEndsAnotherHandleKeepsItsCause(t *testing.T) {
 		var refused *pool.UnavailableError
 		require.ErrorAs(t, err, &refused)
 		assert.Equal(t, errBoom, refused.Cause)
+	})
+}
+
+func TestPool_HookError_NamesThePoolAndTheHook(t *testing.T) {
+	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.Name = "cars"
+		d.cfg.BeforeAcquire = func(*scheduler.Coroutine, *part) (bool, error) { return true, errCheck }
+		d.open(co)
+		d.stock(co, 1)
+		h := d.take(co, 1)[0]
+		assert.Equal(t, 2, h.Value().id)
+		require.Len(t, d.told, 1)
+		var hook *pool.HookError
+		require.ErrorAs(t, d.told[0], &hook)
+		assert.Equal(t, []string{"cars", "BeforeAcquire"}, []string{hook.Pool, hook.Hook})
+		assert.ErrorIs(t, hook, errCheck)
+		give(t, co, h)
 	})
 }

@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -94,6 +95,24 @@ func TestPool_TryAcquire_CancelledMeanwhile(t *testing.T) {
 		d.has(1, 1, 0)
 		d.works(co)
 		assert.Len(t, d.made, 1)
+	})
+}
+
+func TestPool_GEN08_ATryThatIsCancelledKeepsTheErrorOfCreate(t *testing.T) {
+	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+		d := newDepot(e, 2)
+		_ = e.Run(func(co *scheduler.Coroutine) error {
+			var v *scheduler.Coroutine
+			d.creates(func(_ *scheduler.Coroutine, call int) error { _ = v.Cancel(errStop); return errMake })
+			d.open(co)
+			v = e.Spawn(co, func(co *scheduler.Coroutine) error {
+				_, _, err := d.p.TryAcquire(co)
+				assert.True(t, errors.Is(err, errMake) || len(d.told) > 0)
+				return err
+			})
+			_, _ = co.Await(v)
+			return nil
+		})
 	})
 }
 

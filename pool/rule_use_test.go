@@ -13,21 +13,21 @@ import (
 
 func TestPool_With_Discard(t *testing.T) {
 	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		s := &spyStrategy{}
+		s := &recorder{}
 		d.cfg.Strategy = s
 		p := d.open(co)
 		err := p.With(co, func(*scheduler.Coroutine, *part) error { return pool.Discard(errBoom) })
 		assert.ErrorIs(t, err, errBoom)
 		assert.Equal(t, "boom", err.Error())
 		assert.Equal(t, []int{1}, d.gone)
-		assert.Equal(t, []error{errBoom}, s.failures)
+		assert.Equal(t, []error{errBoom}, s.errs)
 		assert.NoError(t, p.With(co, func(*scheduler.Coroutine, *part) error { return pool.Discard(nil) }))
 		assert.Equal(t, []int{1}, d.gone)
 		h := d.take(co, 1)[0]
 		cotest.IsInvalid(t, h.Discard(co, nil), "pool: Handle.Discard", "reason")
 		require.NoError(t, h.Discard(co, errStop))
 		cotest.IsUsage(t, h.Release(co), "given back already")
-		assert.Equal(t, []error{errBoom, errStop}, s.failures)
+		assert.Equal(t, []error{errBoom, errStop}, s.errs)
 	})
 }
 

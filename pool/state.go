@@ -1,90 +1,29 @@
 package pool
 
-import "github.com/uvasync/uvasync/event"
+import "strconv"
 
-// State returns the state of the circuit breaker. It panics with a *event.UsageError on a foreign goroutine.
-func (p *Pool[T]) State() State {
-	return p.open("pool: State").breaker.state()
-}
+// State is what the circuit breaker of a pool lets through. By hand any state may become any other (CB-01).
+type State uint8
 
-// Activate closes the circuit breaker: acquisitions go through (CB-01). Error: *event.UsageError on a foreign goroutine. Loop only,
-// as the other two.
-func (p *Pool[T]) Activate() error { return p.become("pool: Activate", Active) }
+const (
+	// Active: acquisitions go through; the circuit is closed, as the field says. A pool begins so.
+	Active State = iota
+	// Inactive: the circuit is open: acquisitions fail at once with [ErrServiceUnavailable], and so do those that wait
+	// (CB-02). With a [Strategy] each acquisition asks first whether it is time for the pool to recover (CB-07).
+	Inactive
+	// Recovering: the circuit is half-open: acquisitions go through as probes, with a [Prober] only some at a time.
+	Recovering
+)
 
-// Deactivate opens the circuit breaker: acquisitions fail at once with [ErrServiceUnavailable], those that wait included (CB-02).
-func (p *Pool[T]) Deactivate() error { return p.become("pool: Deactivate", Inactive) }
-
-// Recover lets acquisitions through to see whether things work again, as many at once as the strategy allows.
-func (p *Pool[T]) Recover() error { return p.become("pool: Recover", Recovering) }
-
-// SetStrategy makes s the strategy of the circuit breaker in place of the one before; nil removes it, and only the calls above
-// change the state (CB-07). One that is set while the pool is not active begins as if the pool had just become so. A closed pool has none. Errors:
-// *event.InvalidArgumentError, as for [New]; *event.UsageError on a foreign goroutine.
-func (p *Pool[T]) SetStrategy(s Strategy) error {
-	c, err := p.opened(callSetStrategy)
-	if err != nil {
-		return err
+// String returns "active", "inactive" or "recovering".
+func (s State) String() string {
+	switch s {
+	case Active:
+		return "active"
+	case Inactive:
+		return "inactive"
+	case Recovering:
+		return "recovering"
 	}
-	if err := checkStrategy(callSetStrategy, s); err != nil {
-		return err
-	}
-	if c.reason != nil {
-		return nil
-	}
-	before := c.breaker.strategy
-	leave(before) // it may be the same
-	if err := take(s, named(c.name)); err != nil {
-		return event.Join(inCall(callSetStrategy, err), take(before, named(c.name)))
-	}
-	c.breaker.use(s)
-	return nil
-}
-
-func (p *Pool[T]) become(call string, to State) error {
-	c, err := p.opened(call)
-	if err != nil {
-		return err
-	}
-	c.breaker.become(to)
-	return nil
-}
-
-// guarded is a pool as its breaker sees it.
-type guarded[T any] core[T]
-
-func (g *guarded[T]) call(fn func() error) error { return g.s.Call(fn) }
-func (g *guarded[T]) told(hook string, err error) {
-	c := (*core[T])(g)
-	c.told(c.failure(hook, err))
-}
-
-// changed refuses everybody who waits when the pool has become inactive. What is being made for them is there for later.
-func (g *guarded[T]) changed(from, to State) {
-	c := (*core[T])(g)
-	c.refusal = nil
-	if from != Inactive || to != Recovering { // otherwise it is what the pool recovers from
-		c.cause = nil
-	}
-	if to != Inactive {
-		return
-	}
-	c.cause = c.failing
-	var builds []*build[T]
-	for w := c.line.First(); w != nil; w = c.line.First() {
-		if b := c.uncover(w); b != nil {
-			builds = append(builds, b)
-		}
-		c.line.Reject(w, c.unavailable())
-	}
-	for _, b := range builds {
-		c.unclaimed(b)
-	}
-}
-
-// source is the pool as the user has it; after the last *Pool was dropped, another one.
-func (g *guarded[T]) source() Source {
-	if p := g.self.Value(); p != nil {
-		return p
-	}
-	return &Pool[T]{(*core[T])(g)}
+	return "State(" + strconv.Itoa(int(s)) + ")"
 }

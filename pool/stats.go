@@ -1,8 +1,6 @@
 package pool
 
 import (
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -17,11 +15,11 @@ type Stats struct {
 	Min, Max     int // as configured
 
 	Acquired       uint64        // resources handed out
-	EmptyAcquired  uint64        // calls of Acquire that found none idle and waited, for one to be made or to come back, successful or not
+	EmptyAcquired  uint64        // calls of Acquire that found none idle and waited, with success or not
 	Cancelled      uint64        // waits that ended with a cancellation, or a token
 	TimedOut       uint64        // waits that ended with a timeout
 	Refused        uint64        // acquisitions that the circuit breaker has turned away, TryAcquire included
-	Waited         time.Duration // by all of them together, on a clock that a turn of the loop may be ahead of
+	Waited         time.Duration // by the waits of all acquisitions together, to within a slice of the scheduler
 	Created        uint64        // resources made
 	CreateFailures uint64        // and not made
 	Destroyed      uint64
@@ -34,7 +32,7 @@ type Stats struct {
 
 // Stats returns the figures of the moment. It panics with a *event.UsageError on a foreign goroutine.
 func (p *Pool[T]) Stats() Stats {
-	c := p.open("pool: Stats")
+	c := must(p.onLoop("pool: Stats"))
 	s := c.stats
 	s.Total, s.Min, s.Max = c.total, c.min, c.max
 	s.Reserved = c.line.Reserved()
@@ -45,28 +43,4 @@ func (p *Pool[T]) Stats() Stats {
 	s.State, s.Probes = c.breaker.state(), c.breaker.probes()
 	s.Closed = c.reason != nil
 	return s
-}
-
-// Info describes the pool for people: "pool db 3/10, idle 1, active 2, reserved 0, waiting 0, breaker closed, in use by a, b" (EVT-16). It panics
-// with a *event.UsageError on a foreign goroutine.
-func (p *Pool[T]) Info() string {
-	return p.open("pool: Info").info()
-}
-
-func (c *core[T]) info() string {
-	var b strings.Builder
-	b.WriteString(c.brief())
-	idle := c.idle.Len() + c.line.Reserved()
-	for _, n := range []struct {
-		what string
-		n    int
-	}{{"idle", idle}, {"active", c.total - idle}, {"reserved", c.line.Reserved()}, {"waiting", c.line.Waiting()}} {
-		b.WriteString(", " + n.what + " " + strconv.Itoa(n.n))
-	}
-	b.WriteString(", breaker " + [...]string{"closed", "open", "half-open"}[c.breaker.state()])
-	if c.reason != nil {
-		b.WriteString(", closed")
-	}
-	b.WriteString(c.users())
-	return b.String()
 }

@@ -1,6 +1,11 @@
 package pool
 
-import "time"
+import (
+	"reflect"
+	"time"
+
+	"github.com/uvasync/uvasync/event"
+)
 
 // Source is a pool, as its [Strategy] sees it. Loop only.
 type Source interface {
@@ -47,7 +52,7 @@ type Strategy interface {
 // refused as if the pool were Inactive.
 type Prober interface {
 	// Probes returns how many may have a resource, or wait for one, at the same time; 0 or less, or a panic: any number. It is
-	// asked by each acquisition.
+	// asked by each acquisition while the pool is Recovering.
 	Probes() int
 }
 
@@ -63,6 +68,29 @@ const (
 	defaultMaxProbes = 1
 	defaultSuccesses = 1
 )
+
+// checkStrategy returns what a strategy that can be checked has against itself.
+func checkStrategy(call string, s Strategy) error {
+	if r := reflect.ValueOf(s); r.Kind() == reflect.Pointer && r.IsNil() {
+		return inCall(call, invalid("Strategy", "a nil pointer", "pass the address of one, or nothing"))
+	}
+	checked, ok := s.(interface{ Check() error })
+	if !ok {
+		return nil
+	}
+	return inCall(call, checked.Check())
+}
+
+// inCall is err as that of another call.
+func inCall(call string, err error) error {
+	wrong, ok := err.(*event.InvalidArgumentError)
+	if !ok {
+		return err
+	}
+	renamed := *wrong
+	renamed.Call = call
+	return &renamed
+}
 
 // exclusive is a strategy that remembers what it is told, and so belongs to one pool at a time.
 type exclusive interface {
@@ -85,7 +113,7 @@ func leave(s Strategy) {
 	}
 }
 
-// attachment is the pool that a strategy belongs to.
+// attachment is the pool that a strategy belongs to. Loop goroutine only.
 type attachment struct {
 	pool  string
 	taken bool

@@ -2,12 +2,13 @@ package pool
 
 import (
 	"errors"
+	"runtime"
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// attempt is a TryAcquire that lets Create run, once, without waiting for what Create waits for.
+// attempt is a TryAcquire that lets Create run, once, without waiting for what Create waits for. Loop goroutine only.
 type attempt[T any] struct {
 	entry *entry[T]
 	err   error
@@ -15,31 +16,29 @@ type attempt[T any] struct {
 
 // TryAcquire is Acquire without waiting for a resource: ok is false when none is idle that is not set aside for somebody, and
 // none can be made at once, or when the pool is closed or its circuit breaker open (POOL-09, CB-02). When there is room for one
-// more and nobody waits, Create is called: what it returns without suspending is taken, and what it returns later becomes idle.
+// more and nobody waits, Create is called: what it returns without suspending is taken, and what it returns later becomes idle
+// (with uvtest.Shuffle, where the order is luck, what it returns at once may come too late, too).
 // Only BeforeAcquire, and Destroy for what that does not accept, can make it suspend.
 //
 // Errors: that of Create, unless it is [ErrNoResource] (POOL-06); that of Destroy (POOL-21); the cancellation of co;
 // *event.UsageError.
 func (p *Pool[T]) TryAcquire(co *scheduler.Coroutine) (h Handle[T], ok bool, err error) {
-	c, err := p.entered(callTryAcquire, co)
+	c, err := p.by(callTryAcquire, co)
 	if err == nil {
 		err = co.Enter(callTryAcquire)
 	}
 	if err != nil {
 		return h, false, err
 	}
-	if c.reason != nil {
-		return h, false, nil
-	}
-	t, admitted := c.breaker.admit()
-	if !admitted {
-		c.stats.Refused++
+	t, err := c.admit(callTryAcquire)
+	if err != nil {
 		return h, false, nil
 	}
 	defer func() {
 		if !ok {
 			c.breaker.nothing(t)
 		}
+		runtime.KeepAlive(p) // a hook may suspend
 	}()
 	for {
 		e, fresh := c.popIdle(), false

@@ -14,7 +14,7 @@ func (p *Pool[T]) With(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine,
 	if fn == nil {
 		return &event.InvalidArgumentError{Call: callWith, Arg: "function", Got: nil, Legal: "pass what to do with the resource"}
 	}
-	c, err := p.entered(callWith, co)
+	c, err := p.by(callWith, co)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (p *Pool[T]) With(co *scheduler.Coroutine, fn func(co *scheduler.Coroutine,
 		case returned:
 			err = event.Join(err, failure)
 		case failure != nil: // fn panics: there is no other way to tell
-			c.failed(&HookError{c.name, "Release", failure})
+			c.unseen(&HookError{c.name, "Release", failure})
 		}
 	}()
 	err = fn(co, h.Value())
@@ -50,7 +50,9 @@ func (h Handle[T]) endWith(co *scheduler.Coroutine, err error) error {
 }
 
 // Use is [Pool.With] for what returns a value. With an error the value is what fn has returned beside it.
-func Use[T, R any](co *scheduler.Coroutine, p *Pool[T], fn func(co *scheduler.Coroutine, v T) (R, error), opts ...scheduler.WaitOption) (r R, err error) {
+func Use[T, R any](
+	co *scheduler.Coroutine, p *Pool[T], fn func(co *scheduler.Coroutine, v T) (R, error), opts ...scheduler.WaitOption,
+) (r R, err error) {
 	if fn == nil {
 		return r, p.With(co, nil, opts...)
 	}

@@ -255,7 +255,7 @@ type Shield struct {
 // Raise begins the section in co, which must be the caller: see [Coroutine.Check]. What cancels co meanwhile has its effect
 // after Lower.
 func (sh *Shield) Raise(co *Coroutine) {
-	if !sh.frame.shield {
+	if !sh.frame.shield { // once: other goroutines may still look at the frame
 		sh.frame.shield = true
 	}
 	sh.co = co

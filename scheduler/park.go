@@ -24,8 +24,8 @@ func (co *Coroutine) Park(call string, w Waiting, opts ...WaitOption) error {
 }
 
 // Parking, Switch and Parked are Park in three parts, for calls that are made often: between the user's function and the switch
-// every function costs, on the stack of everybody who waits and a mispredicted return. Enter must have been called. With over, Park would have returned err
-// without suspending; otherwise Switch and Parked must follow.
+// every function costs, on the stack of everybody who waits and a mispredicted return. Enter must have been called. With over, Park
+// would have returned err without suspending; otherwise Switch and Parked must follow.
 func (co *Coroutine) Parking(call string, w Waiting, opts []WaitOption) (over bool, err error) {
 	if err := co.Check(call); err != nil {
 		return true, err

@@ -139,8 +139,8 @@ func (s *Scheduler) NewRoot() (*Scope, error) {
 	return newScope(s, nil), nil
 }
 
-// Cleans reports whether it is the scope of finally handlers, or is below one: then it outlives the cancellation of those around.
-func (sc *Scope) Cleans() bool { return sc.clean != nil }
+// InFinally reports whether it is the scope of finally handlers, or is below one: then it outlives the cancellation of those around.
+func (sc *Scope) InFinally() bool { return sc.clean != nil }
 
 // Scope returns sc itself.
 func (sc *Scope) Scope() *Scope { return sc }

@@ -25,7 +25,7 @@ func (co *Coroutine) Yield() error {
 	return nil
 }
 
-// YieldTo lets other, which was spawned last and nobody has run or woken since, go first, and comes right after it, before all
+// YieldTo lets other, which became ready last, such as one that was just spawned, go first, and comes right after it, before all
 // others that are ready: it returns when other waits for something or has ended. Errors: the cancellation of co,
 // *event.UsageError. With [Options].Rand, where order is luck, it is a Yield.
 func (co *Coroutine) YieldTo(other *Coroutine) error {

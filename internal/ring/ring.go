@@ -58,7 +58,7 @@ func (r *Ring[T]) PopBack() T {
 	return v
 }
 
-// Remove removes the i-th from the head and returns it. It takes time with i.
+// Remove removes the i-th from the head and returns it. It moves i items.
 func (r *Ring[T]) Remove(i int) T {
 	for ; i > 0; i-- {
 		r.Swap(i, i-1)

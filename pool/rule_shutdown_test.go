@@ -11,7 +11,6 @@ import (
 
 	"github.com/uvasync/uvasync/event"
 	"github.com/uvasync/uvasync/internal/cotest"
-	"github.com/uvasync/uvasync/pool"
 	"github.com/uvasync/uvasync/scheduler"
 )
 
@@ -121,6 +120,47 @@ func TestPool_SHUT01_AtAShutdownWaitersLeaveAndFactoriesEnd(t *testing.T) {
 	})
 }
 
+// SHUT-01: a failure ends the run while some hold, some wait, and one is being made.
+func TestPool_SHUT01_AFailureOfTheRun(t *testing.T) {
+	for name, body := range map[string]func(co *scheduler.Coroutine) error{
+		"an error": func(*scheduler.Coroutine) error { return errBoom },
+		"a panic":  func(*scheduler.Coroutine) error { panic(errBoom) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
+				d := newDepot(e, 3)
+				d.cfg.BeforeRelease = func(co *scheduler.Coroutine, _ *part) (bool, error) { return true, co.Yield() }
+				d.destroys(func(co *scheduler.Coroutine, _ *part) error { return co.Delay(ms) })
+				released := 0
+				err := e.Run(func(co *scheduler.Coroutine) error {
+					d.open(co)
+					for range 6 {
+						e.Spawn(co, func(co *scheduler.Coroutine) error {
+							h, err := d.p.Acquire(co)
+							if err != nil {
+								assert.Error(t, co.Err())
+								return err
+							}
+							defer func() {
+								if err := h.Release(co); err != nil {
+									cotest.IsCancelled(t, err, nil)
+								}
+								released++
+							}()
+							return co.Delay(hour)
+						})
+					}
+					settle(co)
+					return body(co)
+				})
+				assert.ErrorIs(t, err, errBoom)
+				assert.Equal(t, 3, released)
+				assert.ElementsMatch(t, d.made, d.gone)
+			})
+		})
+	}
+}
+
 func TestPool_CANC18_ADestructorIsProtectedUntilTheGraceEnds(t *testing.T) {
 	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
 		for _, c := range []struct {
@@ -151,105 +191,6 @@ func TestPool_CANC18_ADestructorIsProtectedUntilTheGraceEnds(t *testing.T) {
 	})
 }
 
-func TestPool_SCOPE_TheEndOfItsScopeClosesThePool(t *testing.T) {
-	for name, end := range map[string]func(sc *scheduler.Scope) error{
-		"cancelled":       func(sc *scheduler.Scope) error { return sc.Cancel(errReason) },
-		"disposed":        func(sc *scheduler.Scope) error { return sc.Dispose(errReason) },
-		"disposed safely": func(sc *scheduler.Scope) error { return sc.DisposeSafely(errReason) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inRun(t, 3, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-				sc, err := co.Scope().New()
-				require.NoError(t, err)
-				d.cfg.Scope = sc
-				d.destroys(func(co *scheduler.Coroutine, _ *part) error { return co.Delay(ms) })
-				p := d.open(co)
-				hs := d.take(co, 3)
-				give(t, co, hs[0])
-				awaiting := d.e.Spawn(co, func(co *scheduler.Coroutine) error { return p.AwaitClosed(co) })
-				settle(co)
-				require.NoError(t, end(sc))
-				assert.True(t, p.Stats().Closed)
-				settle(co)
-				_, err = p.Acquire(co)
-				assert.ErrorIs(t, err, event.ErrClosed)
-				assert.ErrorIs(t, err, pool.ErrScopeDisposed)
-				assert.False(t, event.IsCancellation(err), "who calls was not cancelled")
-				until(t, co, func() bool { return len(d.gone) == 1 })
-				assert.Equal(t, []int{1}, d.gone)
-				give(t, co, hs[2], hs[1])
-				assert.Equal(t, []int{1, 3, 2}, d.gone)
-				_, err = co.Await(awaiting)
-				require.NoError(t, err)
-				d.has(0, 0, 0)
-			})
-		})
-	}
-}
-
-func TestPool_SCOPE_TheEndOfItsScopeWakesWhoWaitsAndEndsFactories(t *testing.T) {
-	for name, end := range map[string]func(sc *scheduler.Scope) error{
-		"cancelled": func(sc *scheduler.Scope) error { return sc.Cancel(errReason) },
-		"disposed":  func(sc *scheduler.Scope) error { return sc.Dispose(errReason) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-				sc, err := co.Scope().New()
-				require.NoError(t, err)
-				d.cfg.Scope = sc
-				d.creates(func(co *scheduler.Coroutine, call int) error {
-					if call == 1 {
-						return nil
-					}
-					return co.Delay(3 * ms)
-				})
-				d.open(co)
-				h := d.take(co, 1)[0]
-				vs := d.queued(co, 3)
-				require.NoError(t, end(sc))
-				join(t, co, vs...)
-				for _, v := range vs[1:] {
-					assert.ErrorIs(t, v.err, event.ErrClosed)
-					assert.ErrorIs(t, v.err, pool.ErrScopeDisposed)
-				}
-				if vs[0].err == nil { // its factory was under way (POOL-32)
-					give(t, co, vs[0].h)
-				}
-				give(t, co, h)
-				require.NoError(t, d.p.AwaitClosed(co))
-				assert.ElementsMatch(t, d.made, d.gone)
-				d.has(0, 0, 0)
-			})
-		})
-	}
-}
-
-func TestPool_SCOPE25_DisposedSafelyItWorksUntilItsZombiesHaveEnded(t *testing.T) {
-	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		sc, err := co.Scope().New()
-		require.NoError(t, err)
-		d.cfg.Scope = sc
-		p := d.open(co)
-		g := d.e.Gate()
-		zombie := d.e.Spawn(sc, func(co *scheduler.Coroutine) error {
-			if err := passes(co, g); err != nil {
-				return err
-			}
-			return p.With(co, func(co *scheduler.Coroutine, _ *part) error { return co.Delay(ms) })
-		})
-		settle(co)
-		require.NoError(t, sc.DisposeSafely(nil))
-		assert.False(t, p.Stats().Closed)
-		g.Open(nil, nil)
-		_, err = co.Await(zombie)
-		require.NoError(t, err)
-		settle(co)
-		assert.True(t, p.Stats().Closed)
-		require.NoError(t, p.AwaitClosed(co))
-		assert.Equal(t, []int{1}, d.gone)
-	})
-}
-
 func TestPool_GEN09_AFactoryThatNobodyWaitsForKeepsNoRunAlive(t *testing.T) {
 	cotest.Simulated(t, func(t *testing.T, e *cotest.Env) {
 		d := newDepot(e, 2)
@@ -275,35 +216,5 @@ func TestPool_GEN09_AFactoryThatNobodyWaitsForKeepsNoRunAlive(t *testing.T) {
 			assert.ErrorIs(t, err, context.Canceled)
 		}
 		assert.Empty(t, d.made)
-	})
-}
-
-func TestPool_DEAD03_WhoWaitsForWhatNobodyReleasesIsFound(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		d := newDepot(e, 1)
-		d.cfg.HealthInterval, d.cfg.HealthCheck = hour, fine
-		err := e.Run(func(co *scheduler.Coroutine) error {
-			d.open(co)
-			d.take(co, 1)
-			_, err := d.p.Acquire(co)
-			assert.ErrorIs(t, err, context.Canceled)
-			return nil
-		})
-		var dead *scheduler.DeadlockError
-		require.ErrorAs(t, err, &dead)
-		assert.Contains(t, dead.Report, "pool")
-	})
-}
-
-func TestPool_DEAD09_WhoIsServedByAHiddenFactoryIsNoDeadlock(t *testing.T) {
-	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
-		d.creates(func(co *scheduler.Coroutine, _ int) error { return co.Delay(5 * ms) })
-		d.open(co)
-		hs := d.take(co, 1)
-		v := d.queued(co, 1)[0]
-		give(t, co, hs...)
-		join(t, co, v)
-		require.NoError(t, v.err)
-		give(t, co, v.h)
 	})
 }

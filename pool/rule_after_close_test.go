@@ -109,6 +109,40 @@ func TestPool_POOL32_AFactoryUnderWayWhenThePoolCloses(t *testing.T) {
 	})
 }
 
+func TestPool_POOL32_FactoriesThatEndInAnotherOrderAfterClose(t *testing.T) {
+	for name, end := range map[string]func(p *pool.Pool[*part], co *scheduler.Coroutine) error{
+		"close": func(p *pool.Pool[*part], co *scheduler.Coroutine) error { return p.Close(co) },
+		"reset": func(p *pool.Pool[*part], co *scheduler.Coroutine) error { return p.Reset(co) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRun(t, 3, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+				gs := d.gates(3)
+				d.creates(func(co *scheduler.Coroutine, call int) error {
+					if call > 3 {
+						return nil
+					}
+					return passes(co, gs[call-1])
+				})
+				p := d.open(co)
+				vs := d.queued(co, 3)
+				require.NoError(t, end(p, co))
+				for _, i := range []int{2, 0, 1} {
+					gs[i].Open(nil, nil)
+					settle(co)
+				}
+				for _, v := range vs {
+					require.True(t, v.over, p.Info())
+					require.NoError(t, v.err)
+					give(t, co, v.h)
+				}
+				require.NoError(t, p.Close(co))
+				require.NoError(t, p.AwaitClosed(co))
+				assert.ElementsMatch(t, d.made, d.gone)
+			})
+		})
+	}
+}
+
 func TestPool_POOL32_AFactoryThatFailsAfterThePoolClosed(t *testing.T) {
 	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 		e.MustRun(func(co *scheduler.Coroutine) error {
@@ -126,6 +160,23 @@ func TestPool_POOL32_AFactoryThatFailsAfterThePoolClosed(t *testing.T) {
 			d.has(0, 0, 0)
 			return nil
 		})
+	})
+}
+
+func TestPool_GEN08_AFactoryThatFailsAfterCloseWithNobodyThereIsTold(t *testing.T) {
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		g := d.e.Gate()
+		d.creates(func(co *scheduler.Coroutine, _ int) error {
+			if err := passes(co, g); err != nil { // it is cancelled, and has something to say on top
+				return errMake
+			}
+			return nil
+		})
+		p := d.open(co)
+		d.tries(co)
+		require.NoError(t, p.Close(co))
+		require.NoError(t, p.AwaitClosed(co))
+		d.wasTold(errMake)
 	})
 }
 
@@ -206,90 +257,4 @@ func TestPool_POOL32_AHookUnderWayWhenThePoolCloses(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestPool_POOL30_CloseWhileAnErrorIsPropagated(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		for _, rejected := range []bool{false, true} {
-			e.MustRun(func(co *scheduler.Coroutine) error {
-				d := newDepot(e, 2)
-				d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
-					_ = co.Delay(time.Millisecond)
-					return errRuin
-				}
-				d.cfg.BeforeRelease = func(*scheduler.Coroutine, *part) (bool, error) { return !rejected, errCheck }
-				p := d.open(co)
-				err := p.With(co, func(co *scheduler.Coroutine, v *part) (err error) {
-					defer func() { assert.NoError(t, p.Close(co)) }()
-					return errOutcome
-				})
-				assert.ErrorIs(t, err, errOutcome)
-				assert.ErrorIs(t, err, errRuin, "both are there")
-				return p.AwaitClosed(co)
-			})
-		}
-	})
-}
-
-func TestPool_POOL30_AHookThatClosesThePool(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 2)
-			d.cfg.BeforeRelease = func(co *scheduler.Coroutine, v *part) (bool, error) {
-				return true, d.p.Close(co)
-			}
-			d.open(co)
-			hs := d.take(co, 2)
-			give(t, co, hs...)
-			assert.Equal(t, []int{1, 2}, d.gone)
-			d.has(0, 0, 0)
-
-			d = newDepot(e, 2)
-			destroy := d.cfg.Destroy
-			d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
-				assert.NoError(t, d.p.Close(co))
-				return destroy(co, v)
-			}
-			d.open(co)
-			d.stock(co, 2)
-			require.NoError(t, d.p.Close(co))
-			assert.Equal(t, []int{1, 2}, d.gone, "each once")
-
-			d = newDepot(e, 2)
-			d.cfg.Create = func(co *scheduler.Coroutine) (*part, error) { return d.make(), d.p.Close(co) }
-			d.open(co)
-			h, err := d.p.Acquire(co)
-			require.NoError(t, err, "it was under way (POOL-32)")
-			give(t, co, h)
-			assert.Equal(t, []int{1}, d.gone)
-
-			d = newDepot(e, 2)
-			d.cfg.BeforeAcquire = func(co *scheduler.Coroutine, v *part) (bool, error) { return true, d.p.Close(co) }
-			d.open(co)
-			d.stock(co, 2)
-			h, err = d.p.Acquire(co)
-			require.NoError(t, err)
-			assert.Equal(t, []int{2}, d.gone)
-			give(t, co, h)
-			assert.Equal(t, []int{2, 1}, d.gone)
-			d.has(0, 0, 0)
-			return nil
-		})
-	})
-}
-
-func TestPool_SCOPE07_NewInAClosedScope(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			sc, err := co.Scope().New()
-			require.NoError(t, err)
-			require.NoError(t, sc.Dispose(errReason))
-			d := newDepot(e, 1)
-			d.cfg.Scope, d.cfg.Min = sc, 1
-			_, err = pool.New(co, d.cfg)
-			assert.ErrorIs(t, err, event.ErrClosed)
-			assert.Empty(t, d.made)
-			return nil
-		})
-	})
 }
