@@ -50,7 +50,7 @@ func (p *Pool[T]) Acquire(co *scheduler.Coroutine, opts ...scheduler.WaitOption)
 		err = w.Parked()
 		c.stats.Waited += c.s.Clock() - began
 	}
-	e, _, t, err := c.endWait(co, w, err)
+	e, t, err := c.endWait(co, w, err)
 	runtime.KeepAlive(p)
 	if err != nil {
 		return Handle[T]{}, err
@@ -69,15 +69,15 @@ func (c *core[T]) check(call string, co *scheduler.Coroutine, opts []scheduler.W
 // admit asks whether anything is handed out: first the pool, then the breaker (POOL-09). Asking that one may close the pool.
 func (c *core[T]) admit(call string) (ticket, error) {
 	if c.reason != nil {
-		return ticket{}, c.closedError(call)
+		return 0, c.closedError(call)
 	}
 	t, ok := c.breaker.admit()
 	switch {
 	case c.reason != nil:
 		c.breaker.nothing(t)
-		return ticket{}, c.closedError(call)
+		return 0, c.closedError(call)
 	case !ok:
-		return ticket{}, c.unavailable()
+		return 0, c.unavailable()
 	}
 	return t, nil
 }
@@ -120,9 +120,8 @@ func (c *core[T]) obtain(co *scheduler.Coroutine, t ticket, opts []scheduler.Wai
 			c.breaker.nothing(t)
 		}
 	}()
-	c.arrivals++
+	c.arrivals = max(1, c.arrivals+1)
 	for came, empty := c.arrivals, false; ; {
-		var fresh bool
 		e := c.popIdle()
 		if e == nil {
 			if !empty {
@@ -137,12 +136,12 @@ func (c *core[T]) obtain(co *scheduler.Coroutine, t ticket, opts []scheduler.Wai
 				err = w.Parked()
 				c.stats.Waited += c.s.Clock() - began
 			}
-			if e, fresh, t, err = c.endWait(co, w, err); err != nil {
+			if e, t, err = c.endWait(co, w, err); err != nil {
 				return Handle[T]{}, err
 			}
 			admitted = true
 		}
-		if fresh || c.hooks.acquire == nil || c.accepted(co, e) {
+		if e.fresh || c.hooks.acquire == nil || c.accepted(co, e) {
 			admitted = false
 			h := c.out(co, e, t)
 			if !empty {
@@ -210,7 +209,7 @@ func (p *Pool[T]) AcquireAllIdle() ([]Handle[T], error) {
 	}
 	var all []Handle[T]
 	for _, e := range c.takeIdle() {
-		all = append(all, c.out(c.s.Current(), e, ticket{}))
+		all = append(all, c.out(c.s.Current(), e, 0))
 	}
 	return all, nil
 }

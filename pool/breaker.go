@@ -1,10 +1,8 @@
 package pool
 
-// ticket is what an acquisition was admitted with, and its result is reported with. The zero ticket counts for nothing.
-type ticket struct {
-	epoch  uint32 // of the breaker, when it was admitted
-	counts bool
-}
+// ticket is what an acquisition was admitted with, and its result is reported with: the number of the stretch between two changes of
+// the state. 0 counts for nothing.
+type ticket uint32
 
 // host is the pool, as its breaker sees it.
 type host interface {
@@ -47,7 +45,7 @@ type breaker struct {
 // init makes b ready; s and onChange may be nil.
 func (b *breaker) init(h host, s Strategy, onChange func(from, to State)) {
 	*b = breaker{
-		ticket: ticket{counts: true}, in: behaviours[Active],
+		ticket: 1, in: behaviours[Active],
 		host: h, onChange: stateHook{name: "OnStateChange", tell: onChange}, watcher: stateHook{name: strategyHook},
 	}
 	b.succeeded = func() error {
@@ -82,7 +80,7 @@ func (b *breaker) probes() int { return b.out }
 // admit decides about an acquisition, when it begins. Each ticket is given back once, with success, failure or nothing.
 func (b *breaker) admit() (ticket, bool) {
 	if b.phase != Active && !b.in.admit(b) {
-		return ticket{}, false
+		return 0, false
 	}
 	return b.ticket, true
 }
@@ -93,7 +91,7 @@ func (b *breaker) witness() ticket {
 	if b.phase == Active {
 		return b.ticket
 	}
-	return ticket{}
+	return 0
 }
 
 // success says that what was admitted with t went well: its resource has come back, and passed BeforeRelease (CB-04).
@@ -125,7 +123,7 @@ func (b *breaker) become(to State) {
 	}
 	c := stateChange{b.phase, to}
 	b.phase, b.in = to, behaviours[to]
-	b.ticket.epoch++
+	b.ticket = max(1, b.ticket+1)
 	b.out = 0
 	b.host.changed(c.from, to)
 	b.watcher.add(c)

@@ -295,9 +295,9 @@ func pick(t *rapid.T, back []bool) int {
 
 func (p *played) differs(want *story, tickets []ticket) string {
 	for i, changes := range want.admitted {
-		expected := ticket{uint32(changes), true}
+		expected := ticket(1 + changes)
 		if changes < 0 {
-			expected = ticket{}
+			expected = 0
 		}
 		if tickets[i] != expected {
 			return fmt.Sprintf("admit %d: %v; in the model %v", i, tickets[i], expected)

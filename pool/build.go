@@ -101,13 +101,13 @@ func (b *build[T]) end(v *T, err error) error {
 				c.claim(other, w)
 			}
 		}
-		c.reserve(first, e, true)
+		c.reserve(first, e)
 	case try != nil && c.line.First() == nil:
 		try.entry = e
 	case c.stale(e):
 		return c.destroy(b.co, e)
 	default:
-		c.put(e, true)
+		c.put(e)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (c *core[T]) unmade(b *build[T], w *waitq.Waiter[ask[T]], try *attempt[T], 
 			err = event.WithCause(c.closedError(callAcquire), err)
 		}
 		t := w.Data.ticket
-		w.Data.ticket = ticket{}
+		w.Data.ticket = 0
 		c.line.Reject(w, err)
 		c.judge(t, err)
 	case b.stale() && event.IsCancellation(err): // nobody shall have it

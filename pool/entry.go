@@ -17,6 +17,7 @@ type entry[T any] struct {
 	pass   uint32               // of the health checks, the last that came to it
 	index  int                  // in core.entries
 	dying  bool                 // it is being destroyed, or will be next
+	fresh  bool                 // nobody has had it yet, and it was not idle
 	span   span
 	shield scheduler.Shield // for the hooks that run protected
 }
@@ -27,7 +28,7 @@ func (e *entry[T]) isOut() bool { return e.turn&1 == 1 }
 // add makes the entry of a resource that was just made, in a place that is taken already. reset is that of the time when the
 // making began.
 func (c *core[T]) add(v T, reset uint32) *entry[T] {
-	e := &entry[T]{value: v, pool: c, reset: reset, index: len(c.entries)}
+	e := &entry[T]{value: v, pool: c, reset: reset, index: len(c.entries), fresh: true}
 	c.entries = append(c.entries, e)
 	c.stats.Created++
 	e.span = c.age.begin(c.now(), c.stats.Created)
@@ -78,6 +79,7 @@ func (c *core[T]) stale(e *entry[T]) bool {
 // out hands e to co.
 func (c *core[T]) out(co *scheduler.Coroutine, e *entry[T], t ticket) Handle[T] {
 	e.turn++
+	e.fresh = false
 	e.holder, e.ticket = co, t
 	if e.span.rested != 0 {
 		e.span.rested = 0
@@ -86,16 +88,16 @@ func (c *core[T]) out(co *scheduler.Coroutine, e *entry[T], t ticket) Handle[T] 
 	return Handle[T]{e, e.turn}
 }
 
-// put takes a resource that is good: it goes to who has waited longest, otherwise it is idle (POOL-10). fresh: nobody has used
-// it yet.
-func (c *core[T]) put(e *entry[T], fresh bool) {
+// put takes a resource that is good: it goes to who has waited longest, otherwise it is idle (POOL-10).
+func (c *core[T]) put(e *entry[T]) {
 	w := c.line.First()
 	switch {
 	case c.stale(e):
 		c.destroyLater([]*entry[T]{e})
 	case w != nil:
-		c.reserve(w, e, fresh)
+		c.reserve(w, e)
 	default:
+		e.fresh = false
 		c.idle.Push(e)
 		if c.age.limited {
 			c.rests(e)

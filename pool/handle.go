@@ -37,7 +37,7 @@ func (h Handle[T]) Release(co *scheduler.Coroutine) error {
 	e.holder = nil
 	c := e.pool
 	if c.plain && c.breaker.asksNobody() && !c.stale(e) {
-		c.put(e, false)
+		c.put(e)
 		return nil
 	}
 	return c.release(co, e)
@@ -91,14 +91,14 @@ func (c *core[T]) release(co *scheduler.Coroutine, e *entry[T]) (err error) {
 	}()
 	ok = c.accepts(co, e)
 	t := e.ticket
-	e.ticket = ticket{}
+	e.ticket = 0
 	if ok {
 		c.breaker.success(t)
 	} else {
 		c.reportFailure(t, ErrRejected)
 	}
 	if kept = ok && !c.stale(e) && !e.span.outlived(c.now()); kept {
-		c.put(e, false)
+		c.put(e)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (h Handle[T]) destroy(call string, co *scheduler.Coroutine, reason error) (
 	e, c := h.e, h.e.pool
 	defer func() { err = c.destroy(co, e) }()
 	t := e.ticket
-	e.ticket = ticket{}
+	e.ticket = 0
 	c.reportFailure(t, reason)
 	return nil
 }
@@ -157,7 +157,7 @@ func (h Handle[T]) Hijack() (T, error) {
 		return none, err
 	}
 	t := e.ticket
-	e.ticket = ticket{}
+	e.ticket = 0
 	c.stats.Hijacked++
 	c.breaker.nothing(t)
 	c.drop(e)

@@ -75,7 +75,7 @@ func (c *core[T]) checkOne(co *scheduler.Coroutine, e *entry[T]) {
 	healthy := false
 	defer func() {
 		if healthy && !c.stale(e) {
-			c.put(e, false)
+			c.put(e)
 		} else if err := c.destroy(co, e); err != nil {
 			c.unseen(err)
 		}

@@ -7,19 +7,18 @@ import (
 	"github.com/uvasync/uvasync/scheduler"
 )
 
-// ask is what a waiter of a pool carries. Loop goroutine only.
+// ask is what a waiter of a pool carries. It is small, so that a waiter is one cache line. Loop goroutine only.
 type ask[T any] struct {
 	entry  *entry[T] // what is set aside for it
-	fresh  bool      // and nobody has used that yet
 	build  *build[T] // what is being made, and will be paid for by it: its error is the waiter's. nil: nothing
 	ticket ticket
-	came   uint64 // when it came for the first time, as a number; 0: it will not come again
+	came   uint32 // when it came for the first time, as a number that may wrap; 0: it will not come again
 }
 
 // reserve sets e aside for w. What was being made for w is there for the next one.
-func (c *core[T]) reserve(w *waitq.Waiter[ask[T]], e *entry[T], fresh bool) {
+func (c *core[T]) reserve(w *waitq.Waiter[ask[T]], e *entry[T]) {
 	b := c.uncover(w)
-	w.Data.entry, w.Data.fresh = e, fresh
+	w.Data.entry = e
 	c.line.Reserve(w)
 	c.unclaimed(b)
 }
@@ -87,18 +86,18 @@ type waiting[T any] core[T]
 func (o *waiting[T]) Departed(w *waitq.Waiter[ask[T]], reserved bool) {
 	c := (*core[T])(o)
 	t := w.Data.ticket
-	w.Data.ticket = ticket{}
+	w.Data.ticket = 0
 	c.breaker.nothing(t)
 	c.unclaimed(c.uncover(w))
 	if reserved {
-		c.put(w.Data.entry, w.Data.fresh)
+		c.put(w.Data.entry)
 	}
 }
 
 // inLine puts who came for the first time at that number into the line: behind those who came before.
 func (c *core[T]) inLine(co *scheduler.Coroutine, p ask[T]) *waitq.Waiter[ask[T]] {
 	next := c.line.First()
-	for next != nil && next.Data.came < p.came {
+	for next != nil && int32(next.Data.came-p.came) < 0 {
 		next = next.Behind()
 	}
 	c.bare = nil

@@ -44,7 +44,7 @@ type core[T any] struct {
 	covered  int                   // of these, those that somebody in the line waits for
 	spare    []*build[T]           // of these, what nobody waits for, oldest first
 	bare     *waitq.Waiter[ask[T]] // nobody before it in the line waits without a build; nil: look at all
-	arrivals uint64                // acquisitions that may come back to the line, so far
+	arrivals uint32                // acquisitions that may come back to the line, so far; never 0 for one of them
 
 	name      string                // immutable
 	min       int                   // immutable
@@ -141,7 +141,7 @@ func (c *core[T]) fill(co *scheduler.Coroutine) error {
 	var made []*entry[T]
 	defer func() {
 		for _, e := range made {
-			c.put(e, true)
+			c.put(e)
 		}
 	}()
 	for len(made) < c.min && c.reason == nil {

@@ -41,14 +41,13 @@ func (p *Pool[T]) TryAcquire(co *scheduler.Coroutine) (h Handle[T], ok bool, err
 		runtime.KeepAlive(p) // a hook may suspend
 	}()
 	for {
-		e, fresh := c.popIdle(), false
+		e := c.popIdle()
 		if e == nil {
 			if e, err = c.tryToMake(co, &t); e == nil {
 				return h, false, err
 			}
-			fresh = true
 		}
-		if fresh || c.hooks.acquire == nil || c.accepted(co, e) {
+		if e.fresh || c.hooks.acquire == nil || c.accepted(co, e) {
 			return c.out(co, e, t), true, nil
 		}
 		if err := c.destroy(co, e); err != nil {
@@ -78,7 +77,7 @@ func (c *core[T]) tryToMake(co *scheduler.Coroutine, t *ticket) (*entry[T], erro
 	defer func() {
 		b.try = nil                   // what is made later is for anybody
 		if a.entry != nil && !taken { // also when co is unwound
-			c.put(a.entry, true)
+			c.put(a.entry)
 		}
 	}()
 	err := co.YieldTo(b.co)
@@ -88,7 +87,7 @@ func (c *core[T]) tryToMake(co *scheduler.Coroutine, t *ticket) (*entry[T], erro
 		return a.entry, nil
 	case a.err != nil:
 		c.judge(*t, a.err)
-		*t = ticket{}
+		*t = 0
 		if !errors.Is(a.err, ErrNoResource) {
 			err = event.WithCause(a.err, err)
 		}

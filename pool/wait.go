@@ -26,18 +26,18 @@ func (c *core[T]) beginWait(co *scheduler.Coroutine, at ask[T], opts []scheduler
 }
 
 // endWait is what remains when a wait is over: the handle, or the error.
-func (c *core[T]) endWait(co *scheduler.Coroutine, w *waitq.Waiter[ask[T]], err error) (e *entry[T], fresh bool, _ ticket, _ error) {
+func (c *core[T]) endWait(co *scheduler.Coroutine, w *waitq.Waiter[ask[T]], err error) (*entry[T], ticket, error) {
 	d := w.Data
 	w.Free()
 	switch {
 	case err != nil:
 		c.breaker.nothing(d.ticket)
-		return nil, false, ticket{}, c.gaveUp(err)
+		return nil, 0, c.gaveUp(err)
 	case c.breaker.state() == Inactive: // since it was woken
-		c.put(d.entry, d.fresh)
-		return nil, false, ticket{}, c.unavailable()
+		c.put(d.entry)
+		return nil, 0, c.unavailable()
 	}
-	return d.entry, d.fresh, d.ticket, nil
+	return d.entry, d.ticket, nil
 }
 
 // late is a timeout that says what there was to wait for.
