@@ -19,11 +19,11 @@ func TestPool_POOL35_ClosedDuringACheck(t *testing.T) {
 			cotest.Each(t, func(t *testing.T, e *cotest.Env) {
 				e.MustRun(func(co *scheduler.Coroutine) error {
 					d := checked(e, 3)
-					checks := 0
+					g, checks := e.Gate(), 0
 					d.cfg.Min = 1
 					d.cfg.HealthCheck = func(co *scheduler.Coroutine, v *part) (bool, error) {
 						checks++
-						return healthy, co.Delay(5 * time.Millisecond)
+						return healthy, passes(co, g)
 					}
 					p := d.open(co)
 					d.stock(co, 3)
@@ -31,6 +31,7 @@ func TestPool_POOL35_ClosedDuringACheck(t *testing.T) {
 					require.NoError(t, p.Close(co))
 					assert.Equal(t, []int{2, 3}, d.gone)
 					d.has(1, 0, 1)
+					g.Open(nil, nil)
 					require.NoError(t, p.AwaitClosed(co))
 					assert.Equal(t, []int{2, 3, 1}, d.gone, "not put back")
 					assert.Equal(t, 1, checks)

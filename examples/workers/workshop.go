@@ -70,7 +70,7 @@ func (s *workshop) stop(co *uvasync.Coroutine, w *worker) error {
 // comesBack waits for a result that the worker owes, so that the next one does not get it.
 func (s *workshop) comesBack(co *uvasync.Coroutine, w *worker) (bool, error) {
 	if w.owes {
-		result, err := w.result(co, uvasync.Timeout(time.Second))
+		result, err := w.result(co, uvasync.Timeout(time.Minute))
 		if err != nil {
 			return false, err
 		}
