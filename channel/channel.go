@@ -118,6 +118,9 @@ func (c *Channel[T]) AsEvent() *event.Base { return &c.base }
 
 // RefuseWait is what the waits of coroutines ask: those of other runs cannot wait for the channel (GEN-11).
 func (c *Channel[T]) RefuseWait(call string, co *scheduler.Coroutine) error {
+	if c == nil || c.s == nil {
+		return &event.UsageError{Call: call, Problem: "the channel was not made by New", Fix: "look at the error of New first"}
+	}
 	return c.s.CheckRun(call, co, "the channel")
 }
 

@@ -93,6 +93,17 @@ func TestChannel_GEN11_BelongsToOneRun(t *testing.T) {
 	})
 }
 
+func TestChannel_CORO30_NoneCannotBeAwaited(t *testing.T) {
+	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
+		for _, none := range []*channel.Channel[int]{nil, {}} {
+			_, err := co.Await(none)
+			cotest.IsUsage(t, err, "scheduler: Await", "not made by New")
+			_, _, err = co.AwaitFirst([]event.Event{none})
+			cotest.IsUsage(t, err, "scheduler: AwaitFirst", "not made by New")
+		}
+	})
+}
+
 func TestChannel_CORO30_RefusesForeignGoroutines(t *testing.T) {
 	cotest.EachMain(t, func(t *testing.T, co *scheduler.Coroutine) {
 		c, done := newChannel[int](t, co, 1), make(chan struct{})

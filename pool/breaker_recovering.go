@@ -4,9 +4,9 @@ package pool
 type whileRecovering struct{}
 
 func (whileRecovering) admit(b *breaker) bool {
-	pass := b.ticket
+	asked := b.ticket
 	places := b.places()
-	if b.ticket != pass || places > 0 && b.out >= places {
+	if b.ticket != asked || places > 0 && b.out >= places {
 		return false
 	}
 	b.out++

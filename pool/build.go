@@ -54,7 +54,8 @@ func (b *build[T]) run(co *scheduler.Coroutine) error {
 	return b.end(&v, nil)
 }
 
-// Settle is told when the coroutine has ended: here is what has not gone as run has it.
+// Settle is told when the coroutine has ended: here is what has not gone as run has it. What was given up by a Reset is gone now, and
+// makes room for what Config.Min lacks.
 func (b *build[T]) Settle(_ *scheduler.Coroutine, err error) {
 	switch {
 	case !b.over && b.begun: // Create exits
@@ -65,6 +66,9 @@ func (b *build[T]) Settle(_ *scheduler.Coroutine, err error) {
 		b.pool.unseen(err)
 	}
 	b.co = nil // it knows who wanted the resource
+	if b.stale() {
+		b.pool.refill()
+	}
 }
 
 // forgo ends it, as nobody shall have what is made.

@@ -69,7 +69,7 @@ func (h Handle[T]) end(call string) error {
 func (c *core[T]) ended(call string) error {
 	return &event.UsageError{
 		Call: call, Problem: "the resource of " + c.brief() + " was given back already",
-		Fix: "end each handle once: by Release, Destroy or Hijack",
+		Fix: "end each handle once: by Release, Discard, Destroy or Hijack",
 	}
 }
 

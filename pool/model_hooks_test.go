@@ -109,6 +109,14 @@ func (m *exact) made(b *exactBuild) {
 	default:
 		m.put(id, true)
 	}
+	m.replace(b)
+}
+
+// replace: what was begun before a Reset makes room for what min lacks when it has ended.
+func (m *exact) replace(b *exactBuild) {
+	if b.resets != m.resets {
+		m.refill()
+	}
 }
 
 func (m *exact) unmade(b *exactBuild, why string) {
@@ -126,6 +134,7 @@ func (m *exact) unmade(b *exactBuild, why string) {
 		m.failure(b.ticket, why)
 	}
 	m.cover()
+	m.replace(b)
 }
 
 // unlucky: the breaker counts a Create that failed, but not for a closed pool.

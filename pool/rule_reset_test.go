@@ -242,3 +242,33 @@ func TestPool_Reset_OnAClosedPoolAndByWhom(t *testing.T) {
 		})
 	})
 }
+
+func TestPool_Reset_WhatIsGivenUpWhileItIsMadeIsMadeAgainUpToMin(t *testing.T) {
+	for _, deaf := range []bool{false, true} { // to its cancellation
+		inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+			d.cfg.Min = 1
+			g := d.e.Gate()
+			d.creates(func(co *scheduler.Coroutine, call int) error {
+				if call != 2 {
+					return nil
+				}
+				err := passes(co, g)
+				if deaf {
+					return nil
+				}
+				return err
+			})
+			p := d.open(co)
+			require.NoError(t, p.Reset(co))
+			settle(co)
+			require.Equal(t, 1, p.Stats().Constructing, "the second, for nobody")
+			require.NoError(t, p.Reset(co))
+			settle(co)
+			d.has(1, 1, 0)
+			assert.Zero(t, p.Stats().Constructing)
+			if deaf {
+				assert.Equal(t, []int{1, 2}, d.gone)
+			}
+		})
+	}
+}

@@ -63,8 +63,11 @@ func TestThousandConnectionsAtOnce(t *testing.T) {
 func TestIPv6(t *testing.T) {
 	t.Parallel()
 	probe, err := net.Listen("tcp6", "[::1]:0")
-	if err != nil {
-		t.Skip("this machine has no IPv6:", err)
+	if err != nil { // there is none: the program says so
+		p := launch(t, nil, "-addr", "[::1]:0")
+		assert.Equal(t, exitFailure, p.exit())
+		assert.Contains(t, p.errs.String(), "echo: listen on [::1]:0: ")
+		return
 	}
 	require.NoError(t, probe.Close())
 	p := start(t, "-addr", "[::1]:0")
