@@ -15,30 +15,26 @@ import (
 )
 
 func TestPool_POOL31_ReleaseOnAClosedPool(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 3)
-			asked := 0
-			d.cfg.BeforeRelease = func(co *scheduler.Coroutine, v *part) (bool, error) {
-				asked++
-				require.NoError(t, co.Delay(time.Millisecond))
-				agree(t, d.p.Stats())
-				return fine(co, v)
-			}
-			p := d.open(co)
-			hs := d.take(co, 3)
-			d.ruin(2)
-			require.NoError(t, p.Close(co))
-			for i, h := range hs {
-				require.NoError(t, h.Release(co))
-				assert.Equal(t, i+1, asked, "asked all the same")
-				d.has(2-i, 0, 2-i)
-				cotest.IsUsage(t, h.Release(co), "Release")
-			}
-			assert.Equal(t, []int{1, 2, 3}, d.gone, "each once")
-			assert.EqualValues(t, 3, p.Stats().Destroyed)
-			return nil
-		})
+	inRun(t, 3, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		asked := 0
+		d.cfg.BeforeRelease = func(co *scheduler.Coroutine, v *part) (bool, error) {
+			asked++
+			require.NoError(t, co.Delay(time.Millisecond))
+			agree(t, d.p.Stats())
+			return fine(co, v)
+		}
+		p := d.open(co)
+		hs := d.take(co, 3)
+		d.ruin(2)
+		require.NoError(t, p.Close(co))
+		for i, h := range hs {
+			require.NoError(t, h.Release(co))
+			assert.Equal(t, i+1, asked, "asked all the same")
+			d.has(2-i, 0, 2-i)
+			cotest.IsUsage(t, h.Release(co), "Release")
+		}
+		assert.Equal(t, []int{1, 2, 3}, d.gone, "each once")
+		assert.EqualValues(t, 3, p.Stats().Destroyed)
 	})
 }
 

@@ -14,76 +14,64 @@ import (
 )
 
 func TestPool_POOL27_CloseDestroysTheIdleInIdleOrder(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 4)
-			p := d.open(co)
-			hs := d.take(co, 4)
-			give(t, co, hs[2], hs[0], hs[3])
-			require.NoError(t, p.Close(co))
-			assert.Equal(t, []int{3, 1, 4}, d.gone)
-			assert.True(t, p.Stats().Closed)
-			d.has(1, 0, 1)
+	inRun(t, 4, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		p := d.open(co)
+		hs := d.take(co, 4)
+		give(t, co, hs[2], hs[0], hs[3])
+		require.NoError(t, p.Close(co))
+		assert.Equal(t, []int{3, 1, 4}, d.gone)
+		assert.True(t, p.Stats().Closed)
+		d.has(1, 0, 1)
 
-			_, err := p.Acquire(co)
-			assert.ErrorIs(t, err, event.ErrClosed)
-			assert.ErrorIs(t, err, pool.ErrCloseCalled)
-			_, ok, err := p.TryAcquire(co)
-			assert.False(t, ok)
-			assert.NoError(t, err)
+		_, err := p.Acquire(co)
+		assert.ErrorIs(t, err, event.ErrClosed)
+		assert.ErrorIs(t, err, pool.ErrCloseCalled)
+		_, ok, err := p.TryAcquire(co)
+		assert.False(t, ok)
+		assert.NoError(t, err)
 
-			give(t, co, hs[1])
-			assert.Equal(t, []int{3, 1, 4, 2}, d.gone, "what was out, when it comes back")
-			d.has(0, 0, 0)
-			require.NoError(t, p.Close(co))
-			assert.Equal(t, []int{3, 1, 4, 2}, d.gone)
-			return nil
-		})
+		give(t, co, hs[1])
+		assert.Equal(t, []int{3, 1, 4, 2}, d.gone, "what was out, when it comes back")
+		d.has(0, 0, 0)
+		require.NoError(t, p.Close(co))
+		assert.Equal(t, []int{3, 1, 4, 2}, d.gone)
 	})
 }
 
 func TestPool_POOL27_CloseWakesWhoWaits(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 1)
-			p := d.open(co)
-			h := d.take(co, 1)[0]
-			vs := d.queued(co, 3, scheduler.Timeout(time.Hour))
-			assert.Equal(t, 3, p.Stats().Waiting)
-			require.NoError(t, p.Close(co))
-			assert.Zero(t, p.Stats().Waiting, "in the same step")
-			assert.False(t, vs[0].over, "they are woken, no more (GEN-01)")
-			settle(co)
-			for _, v := range vs {
-				var closed *event.ClosedError
-				require.ErrorAs(t, v.err, &closed)
-				assert.Equal(t, pool.ErrCloseCalled, closed.Reason)
-				assert.False(t, event.IsCancellation(v.err))
-			}
-			assert.Empty(t, d.gone)
-			give(t, co, h)
-			assert.Equal(t, []int{1}, d.gone)
-			assert.Equal(t, []int{1}, d.made)
-			return nil
-		})
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		p := d.open(co)
+		h := d.take(co, 1)[0]
+		vs := d.queued(co, 3, scheduler.Timeout(time.Hour))
+		assert.Equal(t, 3, p.Stats().Waiting)
+		require.NoError(t, p.Close(co))
+		assert.Zero(t, p.Stats().Waiting, "in the same step")
+		assert.False(t, vs[0].over, "they are woken, no more (GEN-01)")
+		settle(co)
+		for _, v := range vs {
+			var closed *event.ClosedError
+			require.ErrorAs(t, v.err, &closed)
+			assert.Equal(t, pool.ErrCloseCalled, closed.Reason)
+			assert.False(t, event.IsCancellation(v.err))
+		}
+		assert.Empty(t, d.gone)
+		give(t, co, h)
+		assert.Equal(t, []int{1}, d.gone)
+		assert.Equal(t, []int{1}, d.made)
 	})
 }
 
 func TestPool_GEN02_ACancellationWinsOverTheWakeUpOfClose(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 1)
-			p := d.open(co)
-			h := d.take(co, 1)[0]
-			v := d.queued(co, 1)[0]
-			require.NoError(t, p.Close(co))
-			require.NoError(t, v.co.Cancel(errReason))
-			settle(co)
-			assert.ErrorIs(t, v.err, errReason)
-			give(t, co, h)
-			d.has(0, 0, 0)
-			return nil
-		})
+	inRun(t, 1, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		p := d.open(co)
+		h := d.take(co, 1)[0]
+		v := d.queued(co, 1)[0]
+		require.NoError(t, p.Close(co))
+		require.NoError(t, v.co.Cancel(errReason))
+		settle(co)
+		assert.ErrorIs(t, v.err, errReason)
+		give(t, co, h)
+		d.has(0, 0, 0)
 	})
 }
 
@@ -122,93 +110,81 @@ func TestPool_GEN01_WhatIsSetAsideWhenItClosesIsStillGiven(t *testing.T) {
 }
 
 func TestPool_POOL27_CloseReturnsTheFailuresOfTheDestructor(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 3)
-			d.cfg.Destroy = func(_ *scheduler.Coroutine, v *part) error {
-				d.gone = append(d.gone, v.id)
-				switch v.id {
-				case 1:
-					return errRuin
-				case 2:
-					panic(errOutcome)
-				}
-				return nil
+	inRun(t, 3, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.Destroy = func(_ *scheduler.Coroutine, v *part) error {
+			d.gone = append(d.gone, v.id)
+			switch v.id {
+			case 1:
+				return errRuin
+			case 2:
+				panic(errOutcome)
 			}
-			p := d.open(co)
-			d.stock(co, 3)
-			err := p.Close(co)
-			assert.Equal(t, []int{1, 2, 3}, d.gone, "all, whatever the others do")
-			assert.ErrorIs(t, err, errRuin)
-			assert.ErrorIs(t, err, errOutcome)
-			var panicked *event.PanicError
-			assert.ErrorAs(t, err, &panicked)
-			assert.Empty(t, d.told, "once (GEN-08)")
-			d.has(0, 0, 0)
-			assert.NoError(t, p.Close(co))
-			assert.NoError(t, p.AwaitClosed(co))
 			return nil
-		})
+		}
+		p := d.open(co)
+		d.stock(co, 3)
+		err := p.Close(co)
+		assert.Equal(t, []int{1, 2, 3}, d.gone, "all, whatever the others do")
+		assert.ErrorIs(t, err, errRuin)
+		assert.ErrorIs(t, err, errOutcome)
+		var panicked *event.PanicError
+		assert.ErrorAs(t, err, &panicked)
+		assert.Empty(t, d.told, "once (GEN-08)")
+		d.has(0, 0, 0)
+		assert.NoError(t, p.Close(co))
+		assert.NoError(t, p.AwaitClosed(co))
 	})
 }
 
 func TestPool_POOL27_CloseFromTwoCoroutines(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 3)
-			var p *pool.Pool[*part]
-			d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
-				agree(t, p.Stats())
-				if err := co.Delay(2 * time.Millisecond); err != nil {
-					return err
-				}
-				d.gone = append(d.gone, v.id)
-				return errRuin
+	inRun(t, 3, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		var p *pool.Pool[*part]
+		d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
+			agree(t, p.Stats())
+			if err := co.Delay(2 * time.Millisecond); err != nil {
+				return err
 			}
-			p = d.open(co)
-			d.stock(co, 3)
-			var first error
-			closer := e.Spawn(co, func(co *scheduler.Coroutine) error { first = p.Close(co); return nil })
-			settle(co)
-			assert.True(t, closer.Suspended())
-			assert.True(t, p.Stats().Closed)
-			assert.NoError(t, p.Close(co), "the second does nothing")
-			require.NoError(t, p.AwaitClosed(co))
-			assert.Equal(t, []int{1, 2, 3}, d.gone)
-			d.has(0, 0, 0)
-			_, err := co.Await(closer)
-			require.NoError(t, err)
-			assert.ErrorIs(t, first, errRuin)
-			assert.Empty(t, d.told)
-			return nil
-		})
+			d.gone = append(d.gone, v.id)
+			return errRuin
+		}
+		p = d.open(co)
+		d.stock(co, 3)
+		var first error
+		closer := d.e.Spawn(co, func(co *scheduler.Coroutine) error { first = p.Close(co); return nil })
+		settle(co)
+		assert.True(t, closer.Suspended())
+		assert.True(t, p.Stats().Closed)
+		assert.NoError(t, p.Close(co), "the second does nothing")
+		require.NoError(t, p.AwaitClosed(co))
+		assert.Equal(t, []int{1, 2, 3}, d.gone)
+		d.has(0, 0, 0)
+		_, err := co.Await(closer)
+		require.NoError(t, err)
+		assert.ErrorIs(t, first, errRuin)
+		assert.Empty(t, d.told)
 	})
 }
 
 func TestPool_POOL27_CloseWorksForACancelledCoroutine(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 2)
-			d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
-				if err := co.Delay(time.Millisecond); err != nil {
-					return err
-				}
-				d.gone = append(d.gone, v.id)
-				return nil
+	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.Destroy = func(co *scheduler.Coroutine, v *part) error {
+			if err := co.Delay(time.Millisecond); err != nil {
+				return err
 			}
-			p := d.open(co)
-			d.stock(co, 2)
-			closer := e.Spawn(co, func(co *scheduler.Coroutine) (err error) {
-				defer func() { assert.NoError(t, p.Close(co)) }()
-				return co.Delay(time.Hour)
-			})
-			settle(co)
-			require.NoError(t, closer.Cancel(nil))
-			_, err := co.Await(closer)
-			cotest.IsCancelled(t, err, nil)
-			assert.Equal(t, []int{1, 2}, d.gone)
+			d.gone = append(d.gone, v.id)
 			return nil
+		}
+		p := d.open(co)
+		d.stock(co, 2)
+		closer := d.e.Spawn(co, func(co *scheduler.Coroutine) (err error) {
+			defer func() { assert.NoError(t, p.Close(co)) }()
+			return co.Delay(time.Hour)
 		})
+		settle(co)
+		require.NoError(t, closer.Cancel(nil))
+		_, err := co.Await(closer)
+		cotest.IsCancelled(t, err, nil)
+		assert.Equal(t, []int{1, 2}, d.gone)
 	})
 }
 

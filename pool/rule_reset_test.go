@@ -12,65 +12,53 @@ import (
 )
 
 func TestPool_Reset_DestroysTheIdleNowAndTheOthersWhenTheyComeBack(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 4)
-			p := d.open(co)
-			hs := d.take(co, 4)
-			give(t, co, hs[2], hs[0])
-			require.NoError(t, p.Reset(co))
-			assert.Equal(t, []int{3, 1}, d.gone, "longest idle first")
-			d.has(2, 0, 2)
-			fresh := d.take(co, 2)
-			assert.Equal(t, []int{5, 6}, ids(fresh...))
-			give(t, co, hs[1], fresh[0], hs[3], fresh[1])
-			assert.Equal(t, []int{3, 1, 2, 4}, d.gone, "those that were there")
-			d.has(2, 2, 0)
-			assert.Equal(t, []int{5, 6}, ids(d.take(co, 2)...))
-			assert.False(t, p.Stats().Closed)
-			return nil
-		})
+	inRun(t, 4, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		p := d.open(co)
+		hs := d.take(co, 4)
+		give(t, co, hs[2], hs[0])
+		require.NoError(t, p.Reset(co))
+		assert.Equal(t, []int{3, 1}, d.gone, "longest idle first")
+		d.has(2, 0, 2)
+		fresh := d.take(co, 2)
+		assert.Equal(t, []int{5, 6}, ids(fresh...))
+		give(t, co, hs[1], fresh[0], hs[3], fresh[1])
+		assert.Equal(t, []int{3, 1, 2, 4}, d.gone, "those that were there")
+		d.has(2, 2, 0)
+		assert.Equal(t, []int{5, 6}, ids(d.take(co, 2)...))
+		assert.False(t, p.Stats().Closed)
 	})
 }
 
 func TestPool_Reset_ReturnsTheFailuresOfTheDestructor(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 3)
-			d.cfg.Destroy = func(_ *scheduler.Coroutine, v *part) error {
-				d.gone = append(d.gone, v.id)
-				return map[int]error{1: errRuin, 3: errOutcome}[v.id]
-			}
-			p := d.open(co)
-			d.stock(co, 3)
-			err := p.Reset(co)
-			assert.ErrorIs(t, err, errRuin)
-			assert.ErrorIs(t, err, errOutcome)
-			assert.Equal(t, []int{1, 2, 3}, d.gone)
-			assert.Empty(t, d.told, "once (GEN-08)")
-			d.has(0, 0, 0)
-			return nil
-		})
+	inRun(t, 3, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.Destroy = func(_ *scheduler.Coroutine, v *part) error {
+			d.gone = append(d.gone, v.id)
+			return map[int]error{1: errRuin, 3: errOutcome}[v.id]
+		}
+		p := d.open(co)
+		d.stock(co, 3)
+		err := p.Reset(co)
+		assert.ErrorIs(t, err, errRuin)
+		assert.ErrorIs(t, err, errOutcome)
+		assert.Equal(t, []int{1, 2, 3}, d.gone)
+		assert.Empty(t, d.told, "once (GEN-08)")
+		d.has(0, 0, 0)
 	})
 }
 
 func TestPool_Reset_RefillsUpToMinAtOnce(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 4)
-			d.cfg.Min = 2
-			p := d.open(co)
-			d.stock(co, 4)
-			h := d.take(co, 1)
-			require.NoError(t, p.Reset(co))
-			settle(co)
-			assert.Equal(t, []int{2, 3, 4}, d.gone)
-			d.has(2, 1, 1)
-			assert.Equal(t, []int{1, 2, 3, 4, 5}, d.made)
-			give(t, co, h...)
-			assert.Equal(t, []int{2, 3, 4, 1}, d.gone)
-			return nil
-		})
+	inRun(t, 4, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		d.cfg.Min = 2
+		p := d.open(co)
+		d.stock(co, 4)
+		h := d.take(co, 1)
+		require.NoError(t, p.Reset(co))
+		settle(co)
+		assert.Equal(t, []int{2, 3, 4}, d.gone)
+		d.has(2, 1, 1)
+		assert.Equal(t, []int{1, 2, 3, 4, 5}, d.made)
+		give(t, co, h...)
+		assert.Equal(t, []int{2, 3, 4, 1}, d.gone)
 	})
 }
 
@@ -212,34 +200,30 @@ func TestPool_Reset_OfTheHealthChecked(t *testing.T) {
 }
 
 func TestPool_Reset_OnAClosedPoolAndByWhom(t *testing.T) {
-	cotest.Each(t, func(t *testing.T, e *cotest.Env) {
-		e.MustRun(func(co *scheduler.Coroutine) error {
-			d := newDepot(e, 2)
-			p := d.open(co)
-			d.stock(co, 2)
-			other := e.Spawn(co, cotest.Sleeper(time.Millisecond))
-			cotest.IsUsage(t, p.Reset(nil), "Reset")
-			cotest.IsUsage(t, p.Reset(other), "Reset")
-			cotest.Foreign(func() { cotest.IsUsage(t, p.Reset(co), "Reset") })
-			assert.Empty(t, d.gone)
+	inRun(t, 2, func(t *testing.T, d *depot, co *scheduler.Coroutine) {
+		p := d.open(co)
+		d.stock(co, 2)
+		other := d.e.Spawn(co, cotest.Sleeper(time.Millisecond))
+		cotest.IsUsage(t, p.Reset(nil), "Reset")
+		cotest.IsUsage(t, p.Reset(other), "Reset")
+		cotest.Foreign(func() { cotest.IsUsage(t, p.Reset(co), "Reset") })
+		assert.Empty(t, d.gone)
 
-			cancelled := e.Spawn(co, func(co *scheduler.Coroutine) error {
-				defer func() { assert.NoError(t, p.Reset(co)) }()
-				return co.Delay(time.Hour)
-			})
-			settle(co)
-			require.NoError(t, cancelled.Cancel(nil))
-			settle(co)
-			assert.Equal(t, []int{1, 2}, d.gone, "a cancelled coroutine can reset")
-
-			h := d.take(co, 1)
-			require.NoError(t, p.Close(co))
-			require.NoError(t, p.Reset(co))
-			assert.Equal(t, []int{1, 2}, d.gone)
-			give(t, co, h...)
-			assert.Equal(t, []int{1, 2, 3}, d.gone)
-			return nil
+		cancelled := d.e.Spawn(co, func(co *scheduler.Coroutine) error {
+			defer func() { assert.NoError(t, p.Reset(co)) }()
+			return co.Delay(time.Hour)
 		})
+		settle(co)
+		require.NoError(t, cancelled.Cancel(nil))
+		settle(co)
+		assert.Equal(t, []int{1, 2}, d.gone, "a cancelled coroutine can reset")
+
+		h := d.take(co, 1)
+		require.NoError(t, p.Close(co))
+		require.NoError(t, p.Reset(co))
+		assert.Equal(t, []int{1, 2}, d.gone)
+		give(t, co, h...)
+		assert.Equal(t, []int{1, 2, 3}, d.gone)
 	})
 }
 
